@@ -43,11 +43,6 @@ void JobShares::end_open(const ErrorPtr& why) {
         if (!share.is_closed()) share.fail(why);
 }
 
-void JobShares::fail(const ErrorPtr& why) {
-    for (auto& [number, share] : shares_) share.fail(why);
-    shares_.clear();
-}
-
 void JobShares::abandon(const ErrorPtr& why, std::uint64_t next) {
     for (auto& [number, share] : shares_) share.abandon(why);
     shares_.clear();

@@ -56,15 +56,12 @@ bool Membership::is_member(int rank) const { return std::ranges::binary_search(m
 std::vector<int> Membership::watched() const {
     std::vector<int> watched = neighbours_.below;
     if (neighbours_.above >= 0) watched.push_back(neighbours_.above);
-    std::erase_if(watched, [this](int rank) { return std::ranges::find(left_, rank) != left_.end(); });
     return watched;
 }
 
 void Membership::heard(int rank, Clock::time_point now) {
     if (const auto found = heard_.find(rank); found != heard_.end()) found->second = now;
 }
-
-void Membership::left(int rank) { left_.push_back(rank); }
 
 void Membership::look(Clock::time_point now) {
     const std::vector<int> watched = this->watched();
@@ -109,16 +106,14 @@ void Membership::tell(int rank) const {
     send_(rank, message.take());
 }
 
-void Membership::take(Reader message) {
+void Membership::take(int from, Reader message, Clock::time_point now) {
     const auto generation = message.get<std::uint32_t>();
     if (generation <= generation_) return;
     std::vector<int> lost;
     for (auto count = message.get<std::uint64_t>(); count > 0; --count) lost.push_back(message.get<int>());
-    const bool is_first_lost = std::ranges::find(lost, 0) != lost.end();
-    const std::vector<int> below = neighbours_.below;
+    // If another rank says that rank 0 is lost, rank 0 may have lost that rank.
+    if (std::ranges::find(lost, 0) != lost.end()) return suspect(from, now);
     set_lost(std::move(lost), generation);
-    if (is_first_lost) // rank 0 tells nothing any more
-        for (const int rank : below) tell(rank);
 }
 
 void Membership::set_lost(std::vector<int> lost, std::uint32_t generation) {

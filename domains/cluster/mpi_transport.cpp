@@ -52,24 +52,23 @@ public:
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return ranks_; }
 
-    void send(int to, Message message) override {
+    void send_shared(int to, std::shared_ptr<const Message> message) override {
         HEADRACE_ASSERT(to >= 0 && to < ranks_);
         if (peer(to).is_lost) return;
         if (to == rank_) {
-            ready_.push_back({.from = rank_, .bytes = std::move(message)});
+            ready_.push_back({.from = rank_, .bytes = *message});
             return;
         }
-        const std::size_t parts = std::max<std::size_t>(1, divided(message.size(), most_bytes_of_part_));
+        const std::size_t size = message->size();
+        const std::size_t parts = std::max<std::size_t>(1, divided(size, most_bytes_of_part_));
         if (parts > most_parts)
-            throw Error{ErrorKind::unsupported, "a message of " + std::to_string(message.size()) +
+            throw Error{ErrorKind::unsupported, "a message of " + std::to_string(size) +
                                                     " bytes is too large: at most " +
                                                     std::to_string(most_parts) + " parts of " +
                                                     std::to_string(most_bytes_of_part_) + " bytes"};
-        const std::size_t part =
-            divided(message.size(), parts); // equal, so that recipients can predict the sum
-        const auto kept = std::make_shared<const Message>(std::move(message));
+        const std::size_t part = divided(size, parts); // equal, so that recipients can predict the sum
         for (std::size_t begin = 0, following = parts; following-- > 0; begin += part)
-            send_part(to, kept, std::min(begin, kept->size()), part, static_cast<int>(following));
+            send_part(to, message, std::min(begin, size), part, static_cast<int>(following));
     }
 
     [[nodiscard]] std::optional<Received> receive(std::chrono::nanoseconds patience) override {
@@ -96,6 +95,8 @@ public:
         peer(rank).is_lost = true; // requests with it stay, since MPI may still use their memory
         ends_in_order_ = false;
     }
+    [[nodiscard]] std::vector<int> take_heard() override { return std::exchange(heard_, {}); }
+    void leave_out_of_order() noexcept override { ends_in_order_ = false; }
 
 private:
     /// A message that arrives. Requests write into `bytes`, so it stays where it is.
@@ -169,6 +170,7 @@ private:
         is_news |= parts_.test([this](const Part& part, int code) {
             if (code != MPI_SUCCESS) lose_or_fail(part.from, code, "MPI_Imrecv");
             if (code == MPI_SUCCESS) --part.arrival->parts_to_receive;
+            if (heard_.empty() || heard_.back() != part.from) heard_.push_back(part.from);
             hand_out(part.from);
         });
         return is_news;
@@ -271,21 +273,25 @@ private:
     }
 
     void end() {
-        // After a loss, ranks end without this one, so that its last messages may have no recipient.
-        constexpr std::chrono::seconds patience{10};
-        const Clock::time_point limit = Clock::now() + patience;
+        // After a loss, ranks end without this one, so that its last messages may have no recipient. A rank
+        // may also be killed now, when no other one watches it.
+        constexpr std::chrono::seconds patience{30}, patience_after_loss{2};
+        const Clock::time_point limit = Clock::now() + (ends_in_order_ ? patience : patience_after_loss);
         progress_until([&] {
             const auto is_expected = [this](const Sent& sent) { return !peer(sent.to).is_lost; };
-            return !sends_.any_of(is_expected) || (!ends_in_order_ && Clock::now() > limit);
+            return !sends_.any_of(is_expected) || Clock::now() > limit;
         });
+        if (!sends_.empty()) ends_in_order_ = false;
         if (!ends_in_order_) return; // MPI_Finalize would wait for the lost rank
         MPI_Request all_end = MPI_REQUEST_NULL;
         mpi::check(MPI_Ibarrier(all_, &all_end), "MPI_Ibarrier");
         progress_until([&] {
             int is_complete = 0;
             mpi::check(MPI_Test(&all_end, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
-            return is_complete != 0;
+            ends_in_order_ = is_complete != 0;
+            return ends_in_order_ || Clock::now() > limit;
         });
+        if (!ends_in_order_) return;
         mpi::check(MPI_Comm_free(&all_), "MPI_Comm_free");
         if (starts_and_ends_) mpi::check(MPI_Finalize(), "MPI_Finalize");
     }
@@ -298,6 +304,7 @@ private:
     std::vector<Peer> peers_;
     mpi::Requests<Sent> sends_;
     mpi::Requests<Part> parts_;
+    std::vector<int> heard_;     ///< senders of parts
     std::deque<Received> ready_; ///< in the order in which `receive` returns them
     bool ends_in_order_ = true;  ///< no rank is lost, and MPI has not failed
     PollPause pause_;

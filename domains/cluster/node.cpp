@@ -56,13 +56,24 @@ ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector
     return std::make_shared<const Error>(ErrorKind::device, what);
 }
 
-std::shared_ptr<Node>& node_of_process() {
-    static std::shared_ptr<Node> node;
-    return node;
+std::vector<Message> messages_in(const Message& bytes, int count) {
+    Reader reader(bytes);
+    std::vector<Message> all;
+    for (int one = 0; one < count; ++one) {
+        const auto message = reader.bytes();
+        all.emplace_back(message.begin(), message.end());
+    }
+    return all;
 }
-std::shared_ptr<Node>& node_of_thread() {
-    thread_local std::shared_ptr<Node> node;
-    return node;
+
+/// `left`: ranks that end, and why they failed.
+Error end_of(int rank, const std::map<int, ErrorPtr>& left, const std::vector<std::string>& hosts) {
+    const std::string name =
+        fmt::format("rank {}{}", rank, hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(rank)]);
+    const auto found = left.find(rank);
+    if (found == left.end() || !found->second)
+        return Error(ErrorKind::device, name + " has ended, and its results are missing");
+    return Error(found->second->kind(), name + " has ended: " + found->second->what());
 }
 
 } // namespace
@@ -99,26 +110,26 @@ std::vector<Message> Node::exchange(Message mine) {
     });
     lock.lock();
     std::optional<int> missing;
-    wait(lock, [&] {
-        if (generation_of(number) != generation_) return true;
+    const auto has_result = [&] {
+        const auto found = exchanges_.find(number);
+        return found != exchanges_.end() && found->second.result;
+    };
+    const auto is_ready = [&] {
+        if (has_result() || generation_of(number) != generation_) return true;
         const Collected& all = exchanges_[number];
-        if (all.result) return true;
         if (rank() != 0) return has_first_ended();
         for (const auto& [one, why] : left_)
-            if (!all.parts.contains(one)) missing = one;
+            if (membership_->is_member(one) && !all.parts.contains(one)) missing = one;
         return missing.has_value();
-    });
-    expect_current(generation_of(number));
-    if (!exchanges_[number].result) throw has_ended(missing.value_or(0));
-    const Message result = std::move(*exchanges_.extract(number).mapped().result);
-    lock.unlock();
-    Reader reader(result);
-    std::vector<Message> all;
-    for (int one = 0; one < ranks_; ++one) {
-        const auto bytes = reader.bytes();
-        all.emplace_back(bytes.begin(), bytes.end());
+    };
+    changed_.wait(lock, [&] { return failure_ || must_recover_ || is_ready(); });
+    if (!has_result()) { // else it counts, whatever has come since: other ranks have it too
+        expect_alive();
+        expect_current(generation_of(number));
+        throw end_of(missing.value_or(0), left_, hosts_);
     }
-    return all;
+    const Message result = std::move(*exchanges_.extract(number).mapped().result);
+    return messages_in(result, ranks_);
 }
 
 /// On rank 0, with the lock: tells all ranks if all have come.
@@ -133,6 +144,11 @@ void Node::finish_exchange(std::uint64_t number, const Collected& all) {
     forward_down(Writer(Topic::reports).put(number).put(bytes).take());
     exchanges_[number].result = std::move(bytes);
     changed_.notify_all();
+}
+
+std::uint64_t Node::next_run() {
+    const std::scoped_lock lock(mutex_);
+    return next_run_++;
 }
 
 std::uint64_t Node::next_job() {
@@ -172,7 +188,7 @@ std::vector<Message> Node::collect(std::uint64_t key) {
     wait(lock, is_complete);
     expect_current(generation_of_join(key));
     Collected all = std::move(joins_.extract(key).mapped());
-    if (missing) throw has_ended(*missing);
+    if (missing) throw end_of(*missing, left_, hosts_);
     std::vector<Message> parts(static_cast<std::size_t>(ranks_));
     for (auto& [from, part] : all.parts) parts[static_cast<std::size_t>(from)] = std::move(part);
     return parts;
@@ -192,7 +208,7 @@ Message Node::exchange_with_first(std::uint64_t key, Message part) {
                (joins_.contains(key) && joins_[key].result);
     });
     expect_current(generation_of_join(key));
-    if (!joins_.contains(key) || !joins_[key].result) throw has_ended(0);
+    if (!joins_.contains(key) || !joins_[key].result) throw end_of(0, left_, hosts_);
     return std::move(*joins_.extract(key).mapped().result);
 }
 
@@ -203,16 +219,6 @@ bool Node::has_first_ended() const {
 
 bool Node::have_all_left() const {
     return std::ranges::all_of(membership_->members(), [this](int one) { return left_.contains(one); });
-}
-
-Error Node::has_ended(int rank) const {
-    const std::string host = hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(rank)];
-    const auto left = left_.find(rank);
-    if (left == left_.end() || !left->second)
-        return Error(ErrorKind::device,
-                     fmt::format("rank {}{} has ended, and its results are missing", rank, host));
-    return Error(left->second->kind(),
-                 fmt::format("rank {}{} has ended: {}", rank, host, left->second->what()));
 }
 
 template <class Ready>
@@ -242,6 +248,10 @@ std::vector<int> Node::members() const {
 }
 
 void Node::continue_after_losses(Membership::Clock::duration patience) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (continues_) return;
+    }
     const auto set = [&](auto change) {
         post([this, patience, change] {
             const std::scoped_lock lock(mutex_);
@@ -273,6 +283,7 @@ void Node::post(std::function<void()> call) {
 }
 
 void Node::leave(ErrorPtr why) noexcept {
+    const bool has_words = why != nullptr;
     {
         const std::scoped_lock lock(mutex_);
         if (why) last_failure_ = std::move(why);
@@ -280,13 +291,21 @@ void Node::leave(ErrorPtr why) noexcept {
         if (transport_) transport_->wake();
     }
     thread_.join();
+    if (failure_ && !has_words) log_error(failure_->what()); // no call has thrown it
 }
 
 bool Node::has_first_failed() const {
     const std::scoped_lock lock(mutex_);
     const auto first = left_.find(0);
     if (first != left_.end()) return first->second != nullptr;
-    return last_loss_ && membership_->is_member(0); // all ranks get to know of a loss
+    // All members get to know of a loss.
+    return last_loss_ && membership_->is_member(0) && membership_->is_member(rank_);
+}
+
+bool Node::has_first_ended_well() const {
+    const std::scoped_lock lock(mutex_);
+    const auto first = left_.find(0);
+    return first != left_.end() && !first->second;
 }
 
 // What follows is called by the thread.
@@ -313,7 +332,8 @@ void Node::run(const OpenTransport& open) {
             {
                 const std::scoped_lock lock(mutex_);
                 if (posted_.empty() && is_leaving_) {
-                    if (!std::exchange(has_told, true)) {
+                    // A rank that is cut off says nothing: the others may go on without it.
+                    if (!is_cut_off_ && !std::exchange(has_told, true)) {
                         const ErrorPtr& why = failure_ ? failure_ : last_failure_;
                         left_.emplace(rank(), why);
                         for (int other = 0; other < ranks_; ++other)
@@ -337,6 +357,7 @@ void Node::run(const OpenTransport& open) {
     } catch (...) {
         can_send_ = false;
         fail(current_error(ErrorKind::device));
+        if (transport_) transport_->leave_out_of_order();
     }
     for (const auto& call : take_posted()) call(); // jobs that began meanwhile get to know
     try {
@@ -359,7 +380,9 @@ void Node::send(int to, Message message) {
 }
 
 void Node::forward_down(const Message& message) {
-    for (const int rank : membership_->neighbours().below) send(rank, message);
+    const auto shared = std::make_shared<const Message>(message);
+    for (const int rank : membership_->neighbours().below)
+        if (can_send_) transport_->send_shared(rank, shared);
 }
 
 /// Rank 0 has ended, and gives no work any more. Jobs that it has closed still end here.
@@ -368,7 +391,7 @@ void Node::end_open_jobs() {
     {
         const std::scoped_lock lock(mutex_);
         if (rank() == 0 || !has_first_ended()) return;
-        why = std::make_shared<const Error>(has_ended(0));
+        why = std::make_shared<const Error>(end_of(0, left_, hosts_));
     }
     jobs_->end_open(why);
 }
@@ -384,8 +407,10 @@ void Node::look_after_jobs() {
 /// Finds silent neighbours, and goes on without them or ends.
 void Node::look_after_members() {
     {
+        const auto now = Membership::Clock::now();
         const std::scoped_lock lock(mutex_);
-        membership_->look(Membership::Clock::now());
+        for (const int rank : transport_->take_heard()) membership_->heard(rank, now);
+        membership_->look(now);
     }
     change_members();
 }
@@ -399,6 +424,7 @@ void Node::change_members() {
     last_loss_ = why;
     const bool ends = !continues_ || !membership_->is_member(0) || !membership_->is_member(rank_);
     must_recover_ = is_changing_ = !ends;
+    is_cut_off_ = ends;
     lock.unlock();
     for (const int rank : membership_->lost()) transport_->forget(rank);
     if (ends) return fail(why);
@@ -406,7 +432,7 @@ void Node::change_members() {
     for (const auto& call : take_posted()) call(); // calls of the last generation; no more come
     jobs_->abandon(why, first_of(generation_));
     lock.lock();
-    exchanges_.clear();
+    std::erase_if(exchanges_, [](const auto& one) { return !one.second.result; });
     joins_.clear();
     next_exchange_ = next_job_ = first_of(generation_);
     is_changing_ = false;
@@ -425,7 +451,7 @@ void Node::receive(Received received) {
         Reader message(received.bytes);
         const auto topic = message.get<Topic>();
         if (topic == Topic::suspect) membership_->suspect(message.get<int>(), now);
-        if (topic == Topic::members) membership_->take(message);
+        if (topic == Topic::members) membership_->take(received.from, message, now);
     }
     lock.unlock();
     change_members();
@@ -468,7 +494,6 @@ void Node::receive_from_member(Received received) {
     case Topic::leaving: {
         const std::scoped_lock lock(mutex_);
         left_.emplace(received.from, message.error());
-        membership_->left(received.from);
         has_news_of_end_ = true;
         return changed_.notify_all();
     }
@@ -487,12 +512,7 @@ void Node::fail(const ErrorPtr& why) {
         if (!failure_) failure_ = why;
         changed_.notify_all();
     }
-    if (jobs_) jobs_->fail(why);
+    if (jobs_) jobs_->abandon(why, first_of(generation_)); // the others get to know in another way
 }
-
-std::shared_ptr<Node> Node::current() { return node_of_thread() ? node_of_thread() : node_of_process(); }
-void Node::set_current(std::shared_ptr<Node> node) { node_of_process() = std::move(node); }
-Node::OfThisThread::OfThisThread(std::shared_ptr<Node> node) { node_of_thread() = std::move(node); }
-Node::OfThisThread::~OfThisThread() { node_of_thread().reset(); }
 
 } // namespace headrace::cluster

@@ -1,8 +1,8 @@
 // domains/cluster/session.cpp - see session.hpp.
 #include "cluster/host_share.hpp"
 #include <headrace/domains/cluster/session.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
-#include <headrace/internal/domains/cluster/node.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -20,19 +20,19 @@ Session::Session() {
             "(mpirun, srun) and the MPI library that Headrace was built with do not fit"};
     }
     take_share_of_host(*node_);
-    Node::set_current(node_);
+    set_current_node(node_);
 }
 
 Session::~Session() {
     if (!node_ || has_left_) return;
-    Node::set_current(nullptr);
+    set_current_node(nullptr);
     node_->leave();
 }
 
 bool Session::leave(const Error& why) noexcept {
     if (!node_) return false;
     if (!std::exchange(has_left_, true)) {
-        Node::set_current(nullptr);
+        set_current_node(nullptr);
         node_->leave(std::make_shared<const Error>(why));
     }
     return !is_first() && node_->has_first_failed();

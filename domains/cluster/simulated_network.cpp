@@ -32,12 +32,12 @@ public:
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return static_cast<int>(network_.inboxes_.size()); }
 
-    void send(int to, Message message) override {
+    void send_shared(int to, std::shared_ptr<const Message> message) override {
         HEADRACE_ASSERT(to >= 0 && to < ranks());
         if (inbox_.is_lost.load(std::memory_order_relaxed)) return;
         Inbox& inbox = *network_.inboxes_[static_cast<std::size_t>(to)];
         const std::scoped_lock lock(inbox.mutex);
-        inbox.deliveries.send(network_.now(), rank_, to, std::move(message));
+        inbox.deliveries.send(network_.now(), rank_, to, Message(*message));
         inbox.changed.notify_one();
     }
 

@@ -10,7 +10,9 @@ public:
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return network_.ranks_; }
-    void send(int to, Message message) override { network_.send(rank_, to, std::move(message)); }
+    void send_shared(int to, std::shared_ptr<const Message> message) override {
+        network_.send(rank_, to, Message(*message));
+    }
     [[nodiscard]] std::optional<Received> receive(std::chrono::nanoseconds /*patience*/) override {
         return std::nullopt;
     }

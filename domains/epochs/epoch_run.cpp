@@ -1,7 +1,7 @@
 // domains/epochs/epoch_run.cpp - see epoch_run.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
-#include <headrace/internal/domains/cluster/node.hpp>
 #include <headrace/internal/domains/epochs/epoch_run.hpp>
 
 #include <fmt/format.h>
@@ -33,7 +33,8 @@ EpochRun::EpochRun(Runtime& runtime, const Job& job, const EpochOptions& options
     : runtime_(runtime),
       job_(job),
       options_(options),
-      node_(cluster::Node::current()),
+      node_(cluster::current_node()),
+      number_(node_ ? node_->next_run() : 0),
       length_(length_of(job, options)),
       done_(job.units().begin),
       checkpoints_(is_first() ? options.checkpoint : std::filesystem::path(),
@@ -44,8 +45,6 @@ bool EpochRun::is_first() const { return !node_ || node_->rank() == 0; }
 double EpochRun::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
 JobReport EpochRun::run() {
-    if (node_ && options_.lost_after.count() > 0)
-        node_->continue_after_losses(std::chrono::duration_cast<Clock::duration>(options_.lost_after));
     try {
         while (!is_over_) {
             try {
@@ -62,7 +61,10 @@ JobReport EpochRun::run() {
 }
 
 void EpochRun::step() {
-    if (must_restore_) restore(is_first() && !snapshot_ ? lost_ : nullptr);
+    if (!has_prepared_) prepare();
+    if (must_meet_) meet();
+    if (is_over_) return;
+    if (must_restore_) restore();
     if (!has_begun_) begin();
     const Decision decision = decide();
     if (done_ == job_.units().end) { // and all ranks know it
@@ -76,42 +78,83 @@ void EpochRun::step() {
 /// True: the ranks that are left repeat what is not committed. Or this rank has all results, and rank 0 has
 /// ended, since all others have them too.
 bool EpochRun::go_on_after(const Error& error) {
-    if (!node_) return false;
+    if (!node_ || is_stopping_) return false;
     if (!node_->recover()) {
-        is_over_ = has_begun_ && done_ == job_.units().end && !is_first();
+        is_over_ = has_begun_ && done_ == job_.units().end && node_->has_first_ended_well();
         return is_over_;
     }
-    lost_ = std::make_shared<const Error>(error);
-    must_restore_ = true;
+    if (!has_prepared_ || !has_begun_) failure_ = std::make_shared<const Error>(error);
+    must_meet_ = must_restore_ = true;
     ended_.reset(); // its report has parts of ranks that are lost
     return true;
 }
 
-void EpochRun::begin() {
-    commit(done_); // what was there before
-    if (!options_.resume.empty()) {
-        ErrorPtr error;
-        try {
-            if (is_first() && (!options_.resume_may_be_missing || std::filesystem::exists(options_.resume)))
-                snapshot_ = std::make_shared<const Snapshot>(
-                    read_checkpoint(options_.resume, {options_.identity, job_.units()}));
-        } catch (...) {
-            error = current_error(ErrorKind::io);
-        }
-        restore(error);
-        resumed_ = committed();
+/// What rank 0 begins with. It tells the others in `restore` if it has failed.
+void EpochRun::prepare() {
+    if (node_ && options_.lost_after.count() > 0)
+        node_->continue_after_losses(std::chrono::duration_cast<Clock::duration>(options_.lost_after));
+    Snapshot::join_only(job_); // what was there before
+    has_prepared_ = true;
+    must_restore_ |= !options_.resume.empty();
+    if (!is_first()) return;
+    try {
+        const bool resumes = !options_.resume.empty() &&
+                             (!options_.resume_may_be_missing || std::filesystem::exists(options_.resume));
+        snapshot_ = std::make_shared<const Snapshot>(
+            resumes ? read_checkpoint(options_.resume, {options_.identity, job_.units()})
+                    : Snapshot::take(job_, done_));
+    } catch (...) {
+        if (!node_) throw;
+        failure_ = current_error(ErrorKind::io);
+        must_restore_ = true;
     }
+}
+
+/// Ranks that see a loss at the end of a run may still be in it, when others have begun the next run. They
+/// learn that here: no rank begins a run before all have the results of the one before. Each rank says where
+/// it is, until all are in one run.
+void EpochRun::meet() {
+    if (!node_) {
+        must_meet_ = false;
+        return;
+    }
+    for (;;) {
+        std::uint64_t least = number_, most = number_;
+        bool restores = false;
+        for (const Message& one :
+             node_->exchange(Writer().put(number_).put<std::uint8_t>(must_restore_ ? 1 : 0).take())) {
+            if (one.empty()) continue; // of a lost rank
+            Reader reader(one);
+            const auto number = reader.get<std::uint64_t>();
+            least = std::min(least, number);
+            most = std::max(most, number);
+            restores |= reader.get<std::uint8_t>() != 0;
+        }
+        must_restore_ = restores;
+        if (number_ < most) {
+            is_over_ = true;
+            return;
+        }
+        if (least == most) break;
+    }
+    must_meet_ = false;
+}
+
+void EpochRun::begin() {
     begin_ = Clock::now();
     has_begun_ = true;
+    failure_ = nullptr;
+    if (!options_.resume.empty()) resumed_ = committed();
+    checkpoints_.begin();
     tell_progress(0);
 }
 
-void EpochRun::restore(const ErrorPtr& error) {
-    if (!node_ && error) throw Error{*error};
+void EpochRun::restore() {
     Snapshot received;
     if (node_) {
         Writer mine;
         if (is_first()) {
+            const ErrorPtr error = snapshot_ ? nullptr : failure_;
             mine.put(error);
             if (!error) mine.put(snapshot_->done).put(snapshot_->bytes);
         }
@@ -185,6 +228,7 @@ void EpochRun::commit(std::uint64_t end) {
 }
 
 void EpochRun::stop() {
+    is_stopping_ = true;
     if (snapshot_) checkpoints_.write(snapshot_);
     throw Error{ErrorKind::cancelled,
                 fmt::format("{} of {} work units are done{}", committed(), job_.work_units(),
@@ -193,11 +237,11 @@ void EpochRun::stop() {
                                 : ", and are stored in " + options_.checkpoint.string())};
 }
 
-/// After a failure: less is to be repeated then. If `stop` has written the same, or has failed to, it is not
-/// written again.
+/// After a failure: less is to be repeated then. A run that has not begun has nothing new. If `stop` has
+/// written the same, or has failed to, it is not written again.
 void EpochRun::store_what_is_committed() noexcept {
     try {
-        if (snapshot_) checkpoints_.write(snapshot_);
+        if (snapshot_ && has_begun_) checkpoints_.write(snapshot_);
     } catch (...) {
         log_error(current_error(ErrorKind::io)->what());
     }

@@ -10,6 +10,7 @@
 #include <headrace/domains/runtime.hpp>
 #include <headrace/internal/core/turns.hpp>
 #include <headrace/internal/devices/serial_executor.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>
@@ -279,7 +280,7 @@ private:
     }
 
     const ProcessMark process_;
-    const std::shared_ptr<cluster::Node> node_ = cluster::Node::current(); ///< null: there is one process
+    const std::shared_ptr<cluster::Node> node_ = cluster::current_node(); ///< null: there is one process
     const RuntimeOptions options_;
     const std::shared_ptr<const JobObserver> observer_ = std::make_shared<const JobObserver>(
         [this] { wake_all(); },
@@ -339,7 +340,7 @@ Runtime::Runtime(RuntimeOptions options) {
     options = checked(std::move(options));
     DeviceSelection selection = select_devices(options.devices);
     selection.controllers = with(options.memory, std::move(selection.controllers));
-    if (const auto node = cluster::Node::current())
+    if (const auto node = cluster::current_node())
         cluster::keep_share_of_gpus(cluster::PlaceOnHost::of(*node), options.devices, selection);
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }

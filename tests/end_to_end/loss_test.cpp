@@ -41,8 +41,7 @@ protected:
                       "n=$((n + 1)); last=$now; "
                       "sleep 0.05; done; kill -9 $$ ) &\n"
                       "fi\n";
-        script += "exec '" HEADRACE_PROGRAMS
-                  "/headrace-fluorescence' --input sample.mci --devices cpu --quiet "
+        script += "exec '" HEADRACE_PROGRAMS "/headrace-fluorescence' --input sample.mci --devices cpu "
                   "--grids g --checkpoint c --checkpoint-every 0.1 " +
                   options + "\n";
         folder_.write("run.sh", script);
@@ -77,7 +76,7 @@ protected:
 TEST_F(Losses, OthersWriteTheSameFiles) {
     const Outcome outcome = run_and_kill(4, {2, 1}, "--on-loss continue --report r.json");
     SCOPED_TRACE(outcome.errors);
-    EXPECT_EQ(lines_of("fluorescence", outcome.errors), std::vector<std::string>());
+    EXPECT_EQ(count(outcome.errors, "is lost: the other ranks go on without it"), 2u); // rank 0 says so
     EXPECT_TRUE(fs::exists(folder_.path() / "r.json"));
     expect_files_of_an_undisturbed_run();
 }
@@ -86,7 +85,7 @@ TEST_F(Losses, OfRankZeroEndsTheOthersInWordsAndAnotherRunGoesOn) {
     const auto begin = std::chrono::steady_clock::now();
     const Outcome outcome = run_and_kill(3, {0}, "--on-loss continue");
     SCOPED_TRACE(outcome.errors);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
     EXPECT_GE(count(outcome.errors, "rank 0 on "), 1u);
     EXPECT_TRUE(take_grids().empty());
     const Outcome resumed =

@@ -102,7 +102,7 @@ private:
         Reader message(received.bytes);
         const auto topic = message.get<Topic>();
         if (topic == Topic::suspect) one.suspect(message.get<int>(), at(network_.now()));
-        if (topic == Topic::members) one.take(message);
+        if (topic == Topic::members) one.take(received.from, message, at(network_.now()));
     }
 
     SteppedNetwork network_;
@@ -151,7 +151,7 @@ TEST_P(Members, LoseALossWithinTwoPatiences) {
 TEST_P(Members, AllMissRankZero) {
     all_.run_until(2s);
     all_.kill(0);
-    all_.run_until(2s + 4 * patience);
+    all_.run_until(2s + 7 * patience); // each level of the tree asks rank 0 before it gives up
     for (int rank = 1; rank < ranks_; ++rank) ASSERT_FALSE(all_.rank(rank).is_member(0)) << "rank " << rank;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <devices/two_private_cpus.hpp>
 #include <headrace/domains/runtime.hpp>
-#include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/simulated_network.hpp>
 
 #include <exception>
@@ -33,7 +33,7 @@ inline std::vector<RankOutcome> on_ranks(int ranks, cluster::SimulatedNetwork& n
                         std::make_shared<cluster::Node>([&] { return network.transport(rank); });
                     const std::unique_ptr<cluster::Node, void (*)(cluster::Node*)> member(
                         node.get(), [](cluster::Node* one) { one->leave(); });
-                    const cluster::Node::OfThisThread mine(node);
+                    const cluster::NodeOfThisThread mine(node);
                     Runtime runtime({.devices = device_list(two_private_cpus), .policy = "adaptive"});
                     program(rank, runtime);
                 } catch (...) {

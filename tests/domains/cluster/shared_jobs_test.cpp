@@ -10,6 +10,7 @@
 #include <domains/job.kernels.hpp>
 #include <domains/joining.kernels.hpp>
 #include <headrace/headrace.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 
 #include <gtest/gtest.h>
 
@@ -199,7 +200,7 @@ TEST_P(SharedJobs, ExactSumsAreRoundedOnce) {
         expect_alike(rank, "floats", floats.gather());
         expect_alike(rank, "declared", declared.gather());
         // A rank by itself, without the others.
-        const cluster::Node::OfThisThread none(nullptr);
+        const cluster::NodeOfThisThread none(nullptr);
         Runtime alone({.devices = "cpu"});
         const Domain<ExactSum<double>> full_alone("full", {cells});
         const Domain<ExactSum<float>> floats_alone("floats", {cells});

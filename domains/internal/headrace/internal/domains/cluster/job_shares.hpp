@@ -33,8 +33,6 @@ public:
     [[nodiscard]] std::vector<ErrorPtr> look(Clock::time_point now);
     /// No work comes any more. Jobs that are closed still end.
     void end_open(const ErrorPtr& why);
-    /// Ends all, on all ranks.
-    void fail(const ErrorPtr& why);
     /// Ends all on this rank, since all ranks do the same. Later jobs have numbers from `next` on.
     void abandon(const ErrorPtr& why, std::uint64_t next);
 

@@ -7,7 +7,8 @@
 //
 //     neighbour silent -> suspect -> rank 0: loss -> all ranks: next generation
 //
-// Rank 0 cannot be replaced. A rank that misses it tells the ranks below, and all end.
+// Rank 0 cannot be replaced. A rank that misses it tells the ranks below. These ask rank 0, because only the
+// link may be down. Without an answer all end.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
@@ -49,15 +50,13 @@ public:
 
     /// Any message has come from that rank.
     void heard(int rank, Clock::time_point now);
-    /// It has said that it ends, so its silence means nothing.
-    void left(int rank);
     /// Sends signs of life, and looks for neighbours that are silent. To be called at least once in
     /// `interval`.
     void look(Clock::time_point now);
     /// The transport or another rank takes that rank for lost. It may know that before this one does.
     void suspect(int rank, Clock::time_point now);
-    /// What rank 0 says, after the topic.
-    void take(Reader message);
+    /// What that rank says of the members, after the topic.
+    void take(int from, Reader message, Clock::time_point now);
 
 private:
     static constexpr int signs_in_patience = 8;
@@ -65,7 +64,7 @@ private:
     void lose(int rank);
     void tell(int rank) const;
     void set_lost(std::vector<int> lost, std::uint32_t generation);
-    [[nodiscard]] std::vector<int> watched() const;
+    [[nodiscard]] std::vector<int> watched() const; ///< neighbours
 
     const int rank_, ranks_;
     const std::string name_;
@@ -77,7 +76,6 @@ private:
     Clock::time_point sent_at_, looked_at_;
     std::map<int, Clock::time_point> heard_;     ///< of neighbours
     std::map<int, Clock::time_point> suspected_; ///< rank 0 has been told
-    std::vector<int> left_;
 };
 
 } // namespace headrace::cluster

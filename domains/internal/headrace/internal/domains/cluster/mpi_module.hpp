@@ -15,7 +15,7 @@ namespace headrace::cluster {
 
 struct MpiOptions {
     /// Larger messages are sent in parts. MPI counts the bytes of a part in an `int`.
-    std::size_t most_bytes_of_part = std::size_t{1} << 30;
+    std::size_t most_bytes_of_part = std::size_t{1} << 22;
 };
 
 /// What the module defines with C linkage, under the name `mpi_module_function`. The caller owns the result.

@@ -46,6 +46,8 @@ public:
     /// After `leave`: whether rank 0 has said that it ends because of a failure, or has seen the loss of
     /// another rank.
     [[nodiscard]] bool has_first_failed() const;
+    /// Rank 0 has ended without a failure: it has all results that it wants.
+    [[nodiscard]] bool has_first_ended_well() const;
 
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int ranks() const noexcept { return ranks_; } ///< at the start
@@ -54,7 +56,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; } ///< of all ranks
 
     /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
-    /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it.
+    /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it. A
+    /// second call does nothing.
     void continue_after_losses(Membership::Clock::duration patience);
     /// After an error. True: the error is the loss of ranks, and this rank goes on with the others. Jobs that
     /// it had submitted have failed, or are over.
@@ -62,6 +65,8 @@ public:
 
     /// The messages of all ranks, by rank; empty for a lost one. Blocks until all have called it.
     [[nodiscard]] std::vector<Message> exchange(Message mine);
+    /// The number of the next run in epochs. It does not begin anew with a generation.
+    [[nodiscard]] std::uint64_t next_run();
     /// The number of the next job that the ranks share.
     [[nodiscard]] std::uint64_t next_job();
     /// This rank has submitted the job.
@@ -76,19 +81,6 @@ public:
     void publish(std::uint64_t key, Message result);
     /// On another rank: sends its part, and returns what rank 0 publishes. Blocks.
     [[nodiscard]] Message exchange_with_first(std::uint64_t key, Message part);
-
-    /// The node of this thread or process; null: there is one process.
-    [[nodiscard]] static std::shared_ptr<Node> current();
-    /// Makes it the node of the process, or of none.
-    static void set_current(std::shared_ptr<Node> node);
-    /// For tests with several ranks in one process: it is the node of this thread as long as this lives.
-    class HEADRACE_EXPORT OfThisThread {
-    public:
-        explicit OfThisThread(std::shared_ptr<Node> node);
-        ~OfThisThread();
-        OfThisThread(const OfThisThread&) = delete;
-        OfThisThread& operator=(const OfThisThread&) = delete;
-    };
 
 private:
     /// What has come of one exchange or join.
@@ -109,9 +101,8 @@ private:
     void post(std::function<void()> call);
     [[nodiscard]] std::vector<std::function<void()>> take_posted();
     void send(int to, Message message);
-    void fail(const ErrorPtr& why);             ///< everything that waits, and all that comes
-    [[nodiscard]] bool has_first_ended() const; ///< with the lock
-    [[nodiscard]] Error has_ended(int rank) const;
+    void fail(const ErrorPtr& why);                      ///< everything that waits, and all that comes
+    [[nodiscard]] bool has_first_ended() const;          ///< with the lock
     [[nodiscard]] bool have_all_left() const;            ///< with the lock
     void expect_alive() const;                           ///< with the lock
     void expect_current(std::uint64_t generation) const; ///< with the lock
@@ -124,6 +115,7 @@ private:
     std::vector<Received> held_;           ///< of a generation that has not begun here
     std::optional<JobShares> jobs_;        ///< used by the thread alone
     bool can_send_ = true;                 ///< the thread serves the transport
+    bool is_cut_off_ = false;              ///< rank 0 is lost, or goes on without this rank
     bool has_news_of_end_ = false;         ///< another rank has ended
 
     mutable std::mutex mutex_; ///< for all that follows
@@ -132,7 +124,7 @@ private:
     std::vector<std::function<void()>> posted_;
     std::map<std::uint64_t, Collected> exchanges_, joins_;
     std::uint64_t generation_ = 0; ///< of membership_, as calls of this node know it
-    std::uint64_t next_exchange_ = 0, next_job_ = 0;
+    std::uint64_t next_exchange_ = 0, next_job_ = 0, next_run_ = 0;
     std::map<int, ErrorPtr> left_; ///< ranks that end, and why they failed
     ErrorPtr last_failure_;        ///< of a job, or why this rank ends
     bool continues_ = false;       ///< after the loss of a rank

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace::cluster {
@@ -39,15 +41,22 @@ public:
     [[nodiscard]] virtual int ranks() const noexcept = 0; ///< their number
     /// Enqueues the message. Never waits for the recipient. A message to a lost rank, or to this one's own,
     /// is legal: the first is dropped, the second is received like any other.
-    virtual void send(int to, Message message) = 0;
+    virtual void send_shared(int to, std::shared_ptr<const Message> message) = 0;
+    void send(int to, Message message) {
+        send_shared(to, std::make_shared<const Message>(std::move(message)));
+    }
     /// The next message or loss. Waits at most so long for one, and less if `wake` is called meanwhile, or
     /// was called since the last `receive` ended. Delivers what was sent in the meantime.
     [[nodiscard]] virtual std::optional<Received> receive(std::chrono::nanoseconds patience) = 0;
     /// Ends a waiting `receive` early.
     virtual void wake() noexcept = 0;
+    /// Ranks from which something has come since the last call, also parts of a message that is not complete.
+    [[nodiscard]] virtual std::vector<int> take_heard() { return {}; }
     /// That rank is lost: the caller knows it from others. From now on, nothing is sent to it or received
     /// from it.
     virtual void forget(int rank) = 0;
+    /// This rank will end without the others, because it has failed: its end waits for none of them.
+    virtual void leave_out_of_order() noexcept {}
 
 protected:
     Transport() = default;

@@ -30,6 +30,8 @@ public:
     /// Waits for a file that is being written.
     ~Checkpoints() = default;
 
+    /// The first interval begins.
+    void begin() { last_ = Clock::now(); }
     /// A new snapshot is there. Writes it beside what the caller does if it is time, and if the last one is
     /// on the disk. A failure is logged.
     void offer(const SnapshotPtr& snapshot);

@@ -1,9 +1,10 @@
 // internal/domains/epochs/epoch_run.hpp - a job in epochs, on this rank: see epochs.hpp. Internal to
 // domains/.
 //
-//     begin ->  decide -> run -> commit -> decide -> ... -> finish
-//                  |                          ^
-//                  stop                    restore: a rank is lost, and all others go back to the last commit
+//     prepare -> begin -> decide -> run -> commit -> decide -> ... -> finish
+//                             |                          ^
+//                             stop             meet, restore: a rank is lost, and the others go back to the
+//                                                             last commit
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/epochs.hpp>
@@ -47,13 +48,15 @@ private:
 
     void step();
     [[nodiscard]] bool go_on_after(const Error& error);
+    void prepare();
+    void meet();
     void begin();
     [[nodiscard]] Decision decide() const;
     void run_epoch(std::uint64_t units);
     void commit(std::uint64_t end);
     /// All ranks take the results of rank 0's snapshot, forget what they have done since, and go on behind
-    /// its units. `error`: rank 0 has no snapshot, and all ranks throw this. All ranks call it.
-    void restore(const ErrorPtr& error = nullptr);
+    /// its units. If rank 0 has no snapshot, all throw why. All ranks call it.
+    void restore();
     [[noreturn]] void stop();
     void store_what_is_committed() noexcept;
     [[nodiscard]] JobReport finish();
@@ -67,13 +70,15 @@ private:
     const Job job_;
     const EpochOptions options_;
     std::shared_ptr<cluster::Node> node_; ///< null: there is one process
+    const std::uint64_t number_;          ///< of this run, the same on all ranks
     EpochLength length_;
     ReportSum reports_;
     std::optional<Ended> ended_;
     std::uint64_t done_; ///< index of the first unit that is not committed
-    bool has_begun_ = false, is_over_ = false;
+    bool has_prepared_ = false, has_begun_ = false, is_stopping_ = false, is_over_ = false;
+    bool must_meet_ = true;
     bool must_restore_ = false; ///< ranks are lost, and all others begin the epoch again
-    ErrorPtr lost_;             ///< what the last loss has brought
+    ErrorPtr failure_;          ///< why rank 0 has no snapshot
     std::uint64_t resumed_ = 0; ///< units that the resumed run had done
     Clock::time_point begin_ = Clock::now();
     double end_ = 0;                           ///< of the last epoch

@@ -1,0 +1,24 @@
+// internal/domains/cluster/current_node.hpp - how runtimes find the node of their process. Internal to
+// domains/.
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/internal/domains/cluster/node.hpp>
+
+#include <memory>
+
+namespace headrace::cluster {
+
+/// The node of this thread or process; null: there is one process.
+[[nodiscard]] HEADRACE_EXPORT std::shared_ptr<Node> current_node();
+/// Makes it the node of the process, or of none.
+HEADRACE_EXPORT void set_current_node(std::shared_ptr<Node> node);
+/// For tests with several ranks in one process: it is the node of this thread as long as this lives.
+class HEADRACE_EXPORT NodeOfThisThread {
+public:
+    explicit NodeOfThisThread(std::shared_ptr<Node> node);
+    ~NodeOfThisThread();
+    NodeOfThisThread(const NodeOfThisThread&) = delete;
+    NodeOfThisThread& operator=(const NodeOfThisThread&) = delete;
+};
+
+} // namespace headrace::cluster
