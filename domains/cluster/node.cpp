@@ -428,7 +428,7 @@ void Node::change_members() {
     lock.unlock();
     for (const int rank : membership_->lost()) transport_->forget(rank);
     if (ends) return fail(why);
-    log_warning(std::string(why->what()) + ": the other ranks go on without it");
+    if (rank_ == 0) log_warning(std::string(why->what()) + ": the other ranks go on without it");
     for (const auto& call : take_posted()) call(); // calls of the last generation; no more come
     jobs_->abandon(why, first_of(generation_));
     lock.lock();
