@@ -1,4 +1,5 @@
 // domains/epochs/checkpoint_file.cpp - see checkpoint_file.hpp.
+#include "epochs/draft.hpp"
 #include <headrace/core/error.hpp>
 #include <headrace/domains/epochs.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
@@ -12,9 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <new>
 #include <sstream>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -42,38 +43,6 @@ constexpr std::size_t format_at = magic.size(), order_at = 12, size_at = 16, fir
                                    std::generic_category().message(error)}
         .with_code(error);
 }
-
-/// A file that is open; closed at the end.
-class Descriptor {
-public:
-    Descriptor(const fs::path& file, int flags, mode_t mode = 0)
-        : number_(::open(file.c_str(), flags | O_CLOEXEC, mode)) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    Descriptor(const Descriptor&) = delete; // owns the file
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    [[nodiscard]] int number() const noexcept { return number_; }
-    [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
-    /// The rest: 0, or errno.
-    [[nodiscard]] int write(std::span<const std::byte> bytes) const {
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(number_, bytes.data(), bytes.size());
-            if (written < 0 && errno != EINTR) return errno;
-            if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
-        }
-        return 0;
-    }
-    [[nodiscard]] int sync_and_close() {
-        const int error = ::fsync(number_) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
-        const int failed = ::close(std::exchange(number_, -1)) != 0 ? errno : 0;
-        return error != 0 ? error : failed;
-    }
-
-private:
-    int number_;
-};
 
 /// The lines "name: value".
 std::map<std::string, std::string> lines_of(const std::string& text) {
@@ -112,31 +81,6 @@ std::string difference(const Identity& stored, const Identity& wanted) {
                          : fmt::format("{}", fmt::join(parts, "; "));
 }
 
-Message content_of(const fs::path& file) {
-    std::error_code error;
-    if (!fs::exists(file, error))
-        throw Error{ErrorKind::not_found, file.string() + ": there is no such checkpoint"};
-    if (!fs::is_regular_file(file, error)) refuse(file, "is no file, and so no checkpoint");
-    const Descriptor open(file, O_RDONLY);
-    const auto fail = [&] {
-        throw Error{ErrorKind::io,
-                    file.string() + ": cannot be read: " + std::generic_category().message(errno)};
-    };
-    struct stat about {};
-    if (!open.is_open() || ::fstat(open.number(), &about) != 0) fail();
-    Message bytes(static_cast<std::size_t>(about.st_size));
-    std::size_t have = 0;
-    while (have < bytes.size()) {
-        const ssize_t read = ::read(open.number(), bytes.data() + have, bytes.size() - have);
-        if (read < 0 && errno == EINTR) continue;
-        if (read < 0) fail();
-        if (read == 0) break; // it has become shorter
-        have += static_cast<std::size_t>(read);
-    }
-    bytes.resize(have);
-    return bytes;
-}
-
 template <class T>
 T number_at(std::span<const std::byte> bytes, std::size_t at) {
     T number;
@@ -145,41 +89,77 @@ T number_at(std::span<const std::byte> bytes, std::size_t at) {
 }
 
 constexpr const char* what_to_do = "use an earlier copy of it, or begin anew without --resume";
+constexpr const char* wrong_sum = "is corrupted: its checksum is wrong; ";
+constexpr const char* wrong_contents = "is corrupted, or another program has written it: ";
 
-/// The file is a whole checkpoint, in this format.
-void check_frame(const fs::path& file, std::span<const std::byte> bytes) {
-    const std::size_t known = std::min(bytes.size(), magic.size());
-    if (!std::ranges::equal(bytes.first(known), std::as_bytes(std::span(magic)).first(known)))
+[[noreturn]] void refuse_truncated(const fs::path& file, std::uint64_t size, const std::string& of = "") {
+    refuse(file, fmt::format("is truncated: it has {} bytes{}; {}", size, of, what_to_do));
+}
+
+/// A file of `size` bytes that begins so is a whole checkpoint, in this format.
+void check_head(const fs::path& file, std::span<const std::byte> head, std::uint64_t size) {
+    if (head.empty()) refuse(file, std::string("is empty, and so no checkpoint; ") + what_to_do);
+    const std::size_t known = std::min(head.size(), magic.size());
+    if (!std::ranges::equal(head.first(known), std::as_bytes(std::span(magic)).first(known)))
         refuse(file, "is no checkpoint of Headrace");
-    const auto truncated = [&](const std::string& of) {
-        refuse(file, fmt::format("is truncated: it has {} bytes{}; {}", bytes.size(), of, what_to_do));
-    };
-    if (bytes.size() < first_size) truncated("");
-    if (const auto found = number_at<std::uint32_t>(bytes, format_at); found != format)
+    if (head.size() < first_size) refuse_truncated(file, head.size());
+    if (const auto found = number_at<std::uint32_t>(head, format_at); found != format)
         refuse(file,
                fmt::format("is a checkpoint in format {}, and this version of Headrace reads format {}; "
                            "resume it with the version that has written it",
                            found, format));
-    if (number_at<std::uint32_t>(bytes, order_at) != byte_order)
+    if (number_at<std::uint32_t>(head, order_at) != byte_order)
         refuse(file, "comes from a processor with another byte order; resume it there");
-    const auto size = number_at<std::uint64_t>(bytes, size_at);
-    if (bytes.size() < size) truncated(fmt::format(" of {}", size));
-    const std::size_t sum_at = bytes.size() - std::min(bytes.size(), sizeof(std::uint64_t));
-    if (bytes.size() > size || number_at<std::uint64_t>(bytes, sum_at) != checksum(bytes.first(sum_at)))
-        refuse(file, std::string("is corrupted: its checksum is wrong; ") + what_to_do);
+    const auto wanted = number_at<std::uint64_t>(head, size_at);
+    if (size < wanted) refuse_truncated(file, size, fmt::format(" of {}", wanted));
+    if (size > wanted || size < first_size + sizeof(std::uint64_t))
+        refuse(file, std::string(wrong_sum) + what_to_do);
 }
 
-fs::path behind_links(const fs::path& file) {
-    std::error_code nowhere;
-    const fs::path found = fs::canonical(file, nowhere);
-    return nowhere ? file : found;
+void make_room(const fs::path& file, Message& bytes, std::uint64_t size) {
+    const auto number = [](int name) { return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L)); };
+    const std::uint64_t memory = number(_SC_PHYS_PAGES) * number(_SC_PAGESIZE);
+    const auto fail = [&](const std::string& here) {
+        throw Error{ErrorKind::out_of_memory,
+                    fmt::format("{}: the checkpoint has {} bytes, and {}; resume it "
+                                "where there is more memory",
+                                file.string(), size, here)};
+    };
+    if (size > memory) fail(fmt::format("this host has {} bytes of memory", memory));
+    try {
+        bytes.resize(size);
+    } catch (const std::bad_alloc&) {
+        fail("this process gets no memory for them");
+    }
 }
 
-/// The name of the new file is on the disk too. If the folder cannot tell, nothing can be done.
-void sync_folder(const fs::path& file) {
-    const Descriptor folder(file.has_parent_path() ? file.parent_path() : fs::path("."),
-                            O_RDONLY | O_DIRECTORY);
-    if (folder.is_open()) static_cast<void>(::fsync(folder.number()));
+/// The whole file; its head is checked before memory is taken for the rest.
+Message content_of(const fs::path& file) {
+    std::error_code error;
+    if (!fs::exists(file, error))
+        throw Error{ErrorKind::not_found, file.string() + ": there is no such checkpoint"};
+    if (!fs::is_regular_file(file, error)) refuse(file, "is no file, and so no checkpoint");
+    const auto fail = [&](int why) {
+        throw Error{ErrorKind::io,
+                    file.string() + ": cannot be read: " + std::generic_category().message(why)};
+    };
+    const Descriptor open(file, O_RDONLY);
+    struct stat about {};
+    if (!open.is_open() || ::fstat(open.number(), &about) != 0) fail(errno);
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    Message bytes(std::min<std::uint64_t>(size, first_size));
+    std::size_t have = 0;
+    if (const int failed = open.read(bytes, have); failed != 0) fail(failed);
+    bytes.resize(have);
+    check_head(file, bytes, size);
+    make_room(file, bytes, size);
+    if (const int failed = open.read(std::span(bytes).subspan(first_size), have); failed != 0) fail(failed);
+    bytes.resize(first_size + have);
+    if (bytes.size() < size) refuse_truncated(file, bytes.size()); // it has become shorter
+    const std::size_t sum_at = size - sizeof(std::uint64_t);
+    if (number_at<std::uint64_t>(bytes, sum_at) != checksum(std::span(bytes).first(sum_at)))
+        refuse(file, std::string(wrong_sum) + what_to_do);
+    return bytes;
 }
 
 } // namespace
@@ -220,31 +200,21 @@ void write_checkpoint(const fs::path& file, const Identity& identity, const Snap
 
     const fs::path target = behind_links(file);
     std::error_code ignored;
+    if (fs::is_symlink(target, ignored)) fail_to_write(file, ELOOP);
     if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) fail_to_write(file, EINVAL);
-    // One name, so that nothing heaps up if the process is killed again and again.
-    fs::path draft = target;
-    draft += ".partial";
-    fs::remove(draft, ignored);
-    constexpr mode_t readable = 0666; // less what the user's mask takes
-    Descriptor open(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, readable);
-    if (!open.is_open()) fail_to_write(file, errno);
-    int error = open.write(before);
-    if (error == 0) error = open.write(snapshot.bytes);
-    if (error == 0) error = open.write(std::as_bytes(std::span(&sum, 1)));
-    if (error == 0) error = open.sync_and_close();
-    if (error == 0 && ::rename(draft.c_str(), target.c_str()) != 0) error = errno;
-    if (error != 0) {
-        fs::remove(draft, ignored);
-        fail_to_write(file, error);
-    }
-    sync_folder(target);
+    Draft draft(target);
+    int error = draft.error();
+    if (error == 0) error = draft.write(before);
+    if (error == 0) error = draft.write(snapshot.bytes);
+    if (error == 0) error = draft.write(std::as_bytes(std::span(&sum, 1)));
+    if (error == 0) error = draft.take_name();
+    if (error != 0) fail_to_write(file, error);
 }
 
-Snapshot read_checkpoint(const fs::path& file, const Identity& identity) {
+Snapshot read_checkpoint(const fs::path& file, const Identity& identity) try {
     const Message bytes = content_of(file);
-    if (bytes.empty()) refuse(file, std::string("is empty, and so no checkpoint; ") + what_to_do);
-    check_frame(file, bytes);
-    Reader reader(std::span<const std::byte>(bytes).subspan(first_size));
+    const std::size_t end = bytes.size() - sizeof(std::uint64_t);
+    Reader reader(std::span<const std::byte>(bytes).subspan(first_size, end - first_size));
     const std::string version = reader.text();
     if (version != HEADRACE_VERSION)
         refuse(file, fmt::format("was written by Headrace {}, and this is {}; resume it with that version",
@@ -260,9 +230,15 @@ Snapshot read_checkpoint(const fs::path& file, const Identity& identity) {
     snapshot.done = reader.get<std::uint64_t>();
     const auto body = reader.bytes();
     snapshot.bytes.assign(body.begin(), body.end());
+    if (body.data() + body.size() != bytes.data() + end)
+        refuse(file, fmt::format("{}it has more than a checkpoint; {}", wrong_contents, what_to_do));
     if (snapshot.done < identity.units.begin || snapshot.done > identity.units.end)
-        refuse(file, std::string("is corrupted: it has units that the job does not have; ") + what_to_do);
+        refuse(file,
+               fmt::format("{}it has units that the job does not have; {}", wrong_contents, what_to_do));
     return snapshot;
+} catch (const Error& error) {
+    if (error.kind() != ErrorKind::internal) throw; // internal: Reader has found less than it was to read
+    refuse(file, fmt::format("{}its contents end too early; {}", wrong_contents, what_to_do));
 }
 
 } // namespace headrace::epochs

@@ -14,6 +14,7 @@ using cluster::Reader;
 using cluster::Writer;
 
 constexpr std::uint64_t no_records = ~std::uint64_t{0};
+constexpr const char* wrong = "is corrupted, or another program has written it: ";
 
 [[noreturn]] void fail(const std::string& what) { throw Error{ErrorKind::invalid_argument, what}; }
 
@@ -21,6 +22,15 @@ constexpr std::uint64_t no_records = ~std::uint64_t{0};
 std::string shape_of(const DomainData& data) {
     const auto& n = data.extent().n;
     return fmt::format("{} x {} x {} elements of {} bytes", n[0], n[1], n[2], data.element_size());
+}
+
+/// Runs `read`. If it finds too few bytes, that is no fault of the library: they come from a file.
+template <class Read>
+auto read_or_fail(const Read& read) try {
+    return read();
+} catch (const Error& error) {
+    if (error.kind() != ErrorKind::internal) throw;
+    fail(std::string(wrong) + "its contents end too early");
 }
 
 DomainData::Contents read_contents(Reader& reader) {
@@ -66,15 +76,23 @@ void Snapshot::join_only(const Job& job) {
 void Snapshot::restore(const Job& job) const {
     Reader reader(bytes);
     const auto results = results_of(job);
-    const auto count = reader.get<std::uint64_t>();
+    const auto count = read_or_fail([&] { return reader.get<std::uint64_t>(); });
     if (count != results.size())
-        fail(fmt::format("it has the contents of {} domains, and the job writes {}", count, results.size()));
+        fail(fmt::format("{}it has the contents of {} domains, and the job writes {}", wrong, count,
+                         results.size()));
     for (const auto& data : results) {
-        const std::string name = reader.text(), shape = reader.text();
+        const auto text = [&] { return reader.text(); };
+        const std::string name = read_or_fail(text), shape = read_or_fail(text);
         if (name != data->name() || shape != shape_of(*data))
-            fail(fmt::format("it has domain '{}' with {}, where the job has '{}' with {}", name, shape,
-                             data->name(), shape_of(*data)));
-        data->restore(read_contents(reader));
+            fail(fmt::format("{}it has domain '{}' with {}, where the job has '{}' with {}", wrong, name,
+                             shape, data->name(), shape_of(*data)));
+        const DomainData::Contents contents = read_or_fail([&] { return read_contents(reader); });
+        try {
+            data->restore(contents);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::invalid_argument) throw;
+            fail(wrong + error.message());
+        }
     }
 }
 

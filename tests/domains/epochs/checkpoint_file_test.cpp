@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -14,9 +16,12 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace headrace::test {
 namespace {
@@ -194,11 +199,103 @@ TEST_F(CheckpointFile, ALinkStaysOne) {
     EXPECT_EQ(read().done, snapshot_.done + 7);
 }
 
-TEST_F(CheckpointFile, LeftoversOfAKilledProcessAreReplaced) {
-    folder_.write("run.checkpoint.partial", "half of it");
+TEST_F(CheckpointFile, ALinkToNoFileStaysOne) {
+    const std::filesystem::path link = folder_.path() / "link", next = folder_.path() / "next";
+    std::filesystem::create_symlink("next", link);
+    std::filesystem::create_symlink(file_, next);
+    std::filesystem::remove(file_);
+    write_checkpoint(link, identity_, {snapshot_.done + 7, snapshot_.bytes});
+    EXPECT_TRUE(std::filesystem::is_symlink(link) && std::filesystem::is_symlink(next));
+    EXPECT_EQ(read().done, snapshot_.done + 7);
+    std::filesystem::remove(next);
+    std::filesystem::create_symlink("link", next);
+    EXPECT_THROW(write_checkpoint(link, identity_, snapshot_), Error);
+    EXPECT_TRUE(std::filesystem::is_symlink(link) && std::filesystem::is_symlink(next));
+}
+
+TEST_F(CheckpointFile, KeepsItsMode) {
+    namespace fs = std::filesystem;
+    for (const auto mode : {fs::perms{0600}, fs::perms{0640}, fs::perms{0666}, fs::perms{0400}}) {
+        fs::permissions(file_, mode);
+        write_checkpoint(file_, identity_, snapshot_);
+        EXPECT_EQ(fs::status(file_).permissions(), mode);
+    }
+    fs::remove(file_);
+    const mode_t mask = ::umask(0027);
+    write_checkpoint(file_, identity_, snapshot_);
+    ::umask(mask);
+    EXPECT_EQ(fs::status(file_).permissions(), fs::perms{0640});
+}
+
+TEST_F(CheckpointFile, RemovesNoFileOfTheUser) {
+    const std::vector<std::string> names{"run.checkpoint.1.partial", "run.checkpoint.partial",
+                                         "run.checkpoint.x.0123456789abcdeg.partial",
+                                         "run.checkpoint0123456789abcdef.partial"};
+    for (const std::string& name : names) folder_.write(name, "of the user");
+    std::filesystem::create_directory(folder_.path() / "run.checkpoint.2.partial");
+    const auto before = folder_.list();
+    write_checkpoint(file_, identity_, {snapshot_.done + 2, snapshot_.bytes});
+    EXPECT_EQ(folder_.list(), before);
+    for (const std::string& name : names) EXPECT_EQ(content(folder_.path() / name), "of the user");
+}
+
+TEST_F(CheckpointFile, WhatKilledProcessesLeftIsRemoved) {
+    for (int kill = 0; kill < 2; ++kill)
+        EXPECT_EXIT(
+            {
+                ::prctl(PR_SET_DUMPABLE, 0); // no core
+                const DiskOf disk(50);
+                std::signal(SIGXFSZ, SIG_DFL);
+                write_checkpoint(file_, identity_, snapshot_);
+            },
+            testing::KilledBySignal(SIGXFSZ), "");
+    EXPECT_EQ(folder_.files(), 2u); // the second has removed what the first one left
+    const auto other = folder_.write("run.checkpoint.a-host.0123456789abcdef.partial", "of another host");
     write_checkpoint(file_, identity_, {snapshot_.done + 2, snapshot_.bytes});
     EXPECT_EQ(read().done, snapshot_.done + 2);
+    EXPECT_EQ(folder_.list(), (std::vector<std::string>{"run.checkpoint", other.filename()}));
+    std::filesystem::last_write_time(other,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(48));
+    write_checkpoint(file_, identity_, snapshot_);
     EXPECT_EQ(folder_.list(), std::vector<std::string>{"run.checkpoint"});
+}
+
+/// A job that a batch system has started again, while the first run still writes.
+TEST_F(CheckpointFile, OfTwoWritersIsWholeAtAnyTime) {
+    constexpr int writes = 100;
+    const std::size_t size = std::size_t{1} << 18;
+    std::atomic<int> writing = 2;
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < 2; ++writer)
+        writers.emplace_back([&, writer] {
+            const Snapshot mine{snapshot_.done + static_cast<std::uint64_t>(writer),
+                                cluster::Message(size, static_cast<std::byte>(writer))};
+            for (int i = 0; i < writes; ++i) EXPECT_NO_THROW(write_checkpoint(file_, identity_, mine));
+            --writing;
+        });
+    while (writing > 0) EXPECT_NO_THROW(static_cast<void>(read()));
+    writers.clear();
+    EXPECT_EQ(read().bytes.size(), size);
+    EXPECT_EQ(folder_.list(), std::vector<std::string>{"run.checkpoint"});
+}
+
+/// Of which the disk has only the first bytes.
+TEST_F(CheckpointFile, OfMoreThanTheMemoryIsRefusedInWords) {
+    constexpr std::uint64_t huge = std::uint64_t{1} << 43;
+    const auto grow = [&](const std::string& begin) {
+        replace(begin);
+        std::error_code failed;
+        std::filesystem::resize_file(file_, huge, failed);
+        return !failed;
+    };
+    std::string whole = content(file_);
+    if (!grow("a sparse file of another program")) GTEST_SKIP() << "this file system has no such files";
+    expect_refused("is no checkpoint of Headrace");
+    grow(whole);
+    expect_refused("is corrupted");
+    std::memcpy(whole.data() + 16, &huge, sizeof huge);
+    grow(whole);
+    expect_refused(ErrorKind::out_of_memory, "the checkpoint has 8796093022208 bytes", identity_);
 }
 
 TEST_F(CheckpointFile, ItsChecksumNoticesEachWordAndGoesOn) {
@@ -235,15 +332,43 @@ TEST_F(CheckpointFile, WithARightChecksumIsReadOrRefusedWhateverItHas) {
         const std::uint64_t size = changed.size();
         std::memcpy(changed.data() + 16, &size, sizeof size);
         replace_and_sum(changed);
+        std::string begin = file_.string() + ": "; // of a message
         try {
-            this->read().restore(job);
+            const Snapshot snapshot = this->read();
+            begin = "is corrupted, or another program has written it: ";
+            snapshot.restore(job);
             ++read;
-        } catch (const Error&) {
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::invalid_argument) << error.what();
+            EXPECT_TRUE(error.message().starts_with(begin)) << error.what();
             ++refused;
         }
     }
     EXPECT_GT(read, 0);
     EXPECT_GT(refused, 0);
+}
+
+TEST_F(CheckpointFile, WithTooLittleForTheJobIsRefusedByName) {
+    const NumberedJob numbered{3};
+    const Job job = numbered.job(1000);
+    const Identity identity{"", job.units()};
+    Snapshot snapshot = Snapshot::take(job, 100);
+    const cluster::Message whole = snapshot.bytes;
+    EpochOptions options;
+    options.resume = file_;
+    Runtime runtime({.devices = "cpu"});
+    for (std::size_t size = 0; size < whole.size(); size += random_() % 8 + 1) {
+        snapshot.bytes.assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+        write_checkpoint(file_, identity, snapshot);
+        try {
+            static_cast<void>(run_in_epochs(runtime, job, options));
+            ADD_FAILURE() << "was accepted with " << size << " bytes";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::invalid_argument) << error.what();
+            EXPECT_EQ(error.message(), file_.string() + ": is corrupted, or another program has written it: "
+                                                        "its contents end too early");
+        }
+    }
 }
 
 TEST(Snapshots, AreRefusedByAJobWithOtherDomains) {

@@ -37,14 +37,14 @@ struct Identity {
 [[nodiscard]] HEADRACE_EXPORT std::uint64_t checksum(std::span<const std::byte> bytes,
                                                      std::uint64_t before = 0);
 
-/// Writes beside the file, waits until the disk has it, and then takes its name: an earlier file is whole
-/// until then. A link stays one.
+/// Writes a draft beside the file, waits until the disk has it, and then gives it the file's name: the file
+/// is whole at any time, also with several writers. An earlier file's mode stays, and a link stays one.
 /// Errors: io, with the reason; nothing is left behind then
 HEADRACE_EXPORT void write_checkpoint(const std::filesystem::path& file, const Identity& identity,
                                       const Snapshot& snapshot);
 
-/// Errors: not_found; io if it cannot be read; invalid_argument if it is no whole checkpoint of that
-/// identity, with the reason and what to do
+/// Errors: not_found; io if it cannot be read; out_of_memory if it is larger than that; invalid_argument if
+/// it is no whole checkpoint of that identity, with the reason and what to do
 [[nodiscard]] HEADRACE_EXPORT Snapshot read_checkpoint(const std::filesystem::path& file,
                                                        const Identity& identity);
 
