@@ -2,9 +2,11 @@
 #include "interruption.hpp"
 #include <headrace/core/error.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <mutex>
@@ -20,28 +22,58 @@ using namespace std::chrono_literals;
 /// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
 constexpr auto patience = 650ms;
 
-volatile std::sig_atomic_t signal_seen = 0, ends_by_itself = 0;
+/// A batch system may send one signal to mpirun, which passes it on, and to each rank.
+constexpr std::chrono::nanoseconds one_signal = 1s;
+
+// Any thread may run the handler.
+using Number = std::atomic<std::int64_t>;
+static_assert(Number::is_always_lock_free); // as a handler needs it
+std::atomic<int> signal_seen = 0;
+std::atomic<bool> ends_by_itself = false, has_timer = false;
+Number first_at = 0;      ///< ns of the steady clock, of that signal
+Number ignores_until = 0; ///< ns of the steady clock: until then a further signal is the same one
 timer_t timer{};
+
+std::int64_t now() {
+    timespec time{};
+    ::clock_gettime(CLOCK_MONOTONIC, &time); // may be called by a handler
+    return time.tv_sec * std::chrono::nanoseconds(1s).count() + time.tv_nsec;
+}
+
+/// 0: never.
+void leave_after(std::chrono::nanoseconds time) {
+    if (!has_timer) return;
+    itimerspec after{};
+    after.it_value.tv_nsec = time.count();
+    ::timer_settime(timer, 0, &after, nullptr); // may be called by a handler
+}
 
 void say(std::string_view words) {
     for (const std::string_view part : {std::string_view(program_invocation_short_name), words})
         static_cast<void>(!::write(STDERR_FILENO, part.data(), part.size())); // failed: so be it
 }
 
+void note(int signal) {
+    signal_seen = signal;
+    first_at = now();
+    if (ends_by_itself) ignores_until = first_at + one_signal.count();
+}
+
 void remember(int signal) {
-    if (signal_seen != 0) {
+    const int error = errno; // of what this interrupts
+    if (signal_seen == 0) {
+        note(signal);
+        if (!ends_by_itself) leave_after(patience);
+    } else if (now() >= ignores_until) {
         say(": interrupted twice, leaving at once\n");
         ::_exit(128 + signal);
     }
-    signal_seen = signal;
-    if (ends_by_itself != 0) return;
-    itimerspec after{};
-    after.it_value.tv_nsec = std::chrono::nanoseconds(patience).count();
-    ::timer_settime(timer, 0, &after, nullptr); // may be called here
+    errno = error;
 }
 
 /// Whatever the program waits for, such as somebody who reads a pipe.
 void leave(int) {
+    if (ends_by_itself) return; // the promise came while a signal was remembered
     say(": interrupted; leaving without what did not answer in time\n");
     ::_exit(128 + signal_seen);
 }
@@ -61,15 +93,20 @@ void watch_for_interruption() {
     std::call_once(once, [] {
         if (::timer_create(CLOCK_MONOTONIC, nullptr, &timer) != 0) // which sends SIGALRM
             throw headrace::Error{headrace::ErrorKind::io, "no timer for interruptions can be had"};
+        has_timer = true;
     });
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
 }
 
-EndsByItself::EndsByItself() { ends_by_itself = 1; }
-EndsByItself::~EndsByItself() { ends_by_itself = 0; }
+EndsByItself::EndsByItself() {
+    ends_by_itself = true;
+    leave_after(0ns); // a signal that came before has the same promise
+    if (signal_seen != 0) ignores_until = first_at + one_signal.count();
+}
+EndsByItself::~EndsByItself() { ends_by_itself = false; }
 
-void note_interruption(int signal) noexcept { signal_seen = signal; }
+void note_interruption(int signal) noexcept { note(signal); }
 void forget_interruption() noexcept { signal_seen = 0; }
 
 int interruption() noexcept { return signal_seen; }

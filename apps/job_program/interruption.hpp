@@ -8,8 +8,9 @@ namespace job_program {
 /// so: a GPU kernel that does not answer cannot be stopped.
 void watch_for_interruption();
 
-/// While it lives, a signal is only remembered: a program that stores what it has done may take longer than a
-/// second. The second signal still ends it at once.
+/// While it lives, a signal is only remembered, also one that came before: a program that stores what it has
+/// done may take longer than a second. The second signal still ends it at once, unless it comes within 1 s of
+/// the first: batch systems and mpirun may both pass the same signal on.
 class EndsByItself {
 public:
     EndsByItself();
