@@ -2,6 +2,9 @@
 #include "identity.hpp"
 #include <headrace/domains/epochs.hpp>
 
+#include "fluorescence.cl.hpp"
+#include "fluorescence.kernels.hpp.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <iomanip>
@@ -90,6 +93,13 @@ std::string detectors_of(const Problem& problem) {
     return words.fingerprint();
 }
 
+/// Of the text of all their sources: two builds may compute other numbers.
+std::string kernels() {
+    const std::string text =
+        std::string(headrace::embedded::fluorescence_cl).append(headrace::embedded::fluorescence_kernels_hpp);
+    return headrace::fingerprint(std::as_bytes(std::span(text)));
+}
+
 } // namespace
 
 std::string identity_of(const Problem& problem, const Settings& settings) {
@@ -99,6 +109,7 @@ std::string identity_of(const Problem& problem, const Settings& settings) {
     };
     const auto text_of = [](bool is_so) { return std::string(is_so ? "yes" : "no"); };
     add("program", "headrace-fluorescence");
+    add("kernels", kernels());
     add("layers of the input", layers_of(problem));
     add("cells of the input", cells_of(problem.grid));
     add("source of the input", source_of(problem.source));

@@ -7,7 +7,8 @@
 
 namespace fluorescence {
 
-/// Lines "name: value": the program, and all that the input and the options say, for a checkpoint.
+/// Lines "name: value": the program, its kernels, and all that the input and the options say, for a
+/// checkpoint.
 [[nodiscard]] std::string identity_of(const Problem& problem, const Settings& settings);
 
 } // namespace fluorescence

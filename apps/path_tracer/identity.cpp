@@ -2,6 +2,9 @@
 #include "identity.hpp"
 #include <headrace/domains/epochs.hpp>
 
+#include "path_tracer.cl.hpp"
+#include "path_tracer.kernels.hpp.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -46,6 +49,13 @@ std::string fingerprint_of(const Scene& scene) {
     return bytes.fingerprint();
 }
 
+/// Of the text of all their sources: two builds may compute other numbers.
+std::string kernels() {
+    const std::string text =
+        std::string(headrace::embedded::path_tracer_cl).append(headrace::embedded::path_tracer_kernels_hpp);
+    return headrace::fingerprint(std::as_bytes(std::span(text)));
+}
+
 } // namespace
 
 std::string identity_of(const Options& options, const Scene& scene, const Frame& frame) {
@@ -55,6 +65,7 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
     };
     const auto number = [&](std::string_view name, auto value) { add(name, std::to_string(value)); };
     add("program", "headrace-path-tracer");
+    add("kernels", kernels());
     add("scene", fingerprint_of(scene));
     // Three floats each: no padding.
     add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));

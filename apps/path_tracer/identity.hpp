@@ -7,7 +7,8 @@
 
 namespace path_tracer {
 
-/// Lines "name: value": the program, the scene and all options that change the image, for a checkpoint.
+/// Lines "name: value": the program, its kernels, the scene and all options that change the image, for a
+/// checkpoint.
 [[nodiscard]] std::string identity_of(const Options& options, const Scene& scene, const Frame& frame);
 
 } // namespace path_tracer
