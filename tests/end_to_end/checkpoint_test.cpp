@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,10 +37,12 @@ std::string content(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Changes when another file takes the name.
-std::optional<ino_t> inode_of(const fs::path& file) {
+/// Changes when another file takes the name: a number alone may come again.
+using FileId = std::tuple<ino_t, time_t, long>;
+std::optional<FileId> id_of(const fs::path& file) {
     struct stat about {};
-    return ::stat(file.c_str(), &about) == 0 ? std::optional(about.st_ino) : std::nullopt;
+    if (::stat(file.c_str(), &about) != 0) return std::nullopt;
+    return FileId{about.st_ino, about.st_mtim.tv_sec, about.st_mtim.tv_nsec};
 }
 
 /// What a run writes: name and bytes of the grids.
@@ -84,8 +87,8 @@ protected:
     [[nodiscard]] fs::path file() const { return folder_.path() / "c"; }
 
     /// Until it has written a checkpoint since; it still runs then.
-    void wait_for_checkpoint(Program& program, std::optional<ino_t> before = {}) const {
-        ASSERT_TRUE(test::eventually([&] { return !program.is_running() || inode_of(file()) != before; },
+    void wait_for_checkpoint(Program& program, std::optional<FileId> before = {}) const {
+        ASSERT_TRUE(test::eventually([&] { return !program.is_running() || id_of(file()) != before; },
                                      test::hang_limit));
         ASSERT_TRUE(program.is_running()) << program.errors_so_far();
     }
@@ -112,7 +115,7 @@ protected:
 
 TEST_F(Checkpoints, AKilledRunGoesOn) {
     for (int kill = 0; kill < 2; ++kill) {
-        const auto before = inode_of(file());
+        const auto before = id_of(file());
         Program program = start(Options{"--checkpoint", "c", "--checkpoint-every", "0.1"} +
                                 (kill == 0 ? Options{} : Options{"--resume", "c"}));
         wait_for_checkpoint(program, before);
@@ -153,6 +156,7 @@ TEST_P(StoppedRuns, StoreWhatIsDone) {
         [&] { return !program.is_running() || program.processor_time() > Seconds{0.3}; }, test::hang_limit));
     ASSERT_TRUE(program.handles(GetParam()));
     program.interrupt(GetParam());
+    program.interrupt(GetParam()); // as mpirun and a batch system do together
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exit_code, 128 + GetParam()) << outcome.errors;
     EXPECT_NE(outcome.errors.find("of 150000 work units are done, and are stored in c; --resume c goes on"),
@@ -230,8 +234,15 @@ TEST_F(Checkpoints, OfSomethingElseAreRefused) {
     expect_refusal({"--checkpoint", "/dev/full"}, "is no regular file");
     ASSERT_EQ(run({"--photons", "1000", "--checkpoint", "c"}).exit_code, 0);
     const std::string whole = content(file());
+    EXPECT_NE(whole.find("\nkernels: "), std::string::npos) << "other kernels would be accepted";
     expect_refusal({"--photons", "1000", "--seed", "6", "--resume", "c"}, "--seed: 5 there, 6 here");
     expect_refusal({"--resume", "c"}, "--photons: 1000 there, 150000 here");
+    for (const std::string every : {"0", "60"}) {
+        expect_refusal({"--photons", "1000", "--seed", "6", "--checkpoint", "c", "--resume", "c",
+                        "--checkpoint-every", every},
+                       "--seed: 5 there, 6 here");
+        EXPECT_TRUE(content(file()) == whole) << "a refused checkpoint was replaced";
+    }
     expect_refusal({"--photons", "1000", "--resume", "c", "--kernel", "consumer"},
                    "--kernel: producer there, consumer here");
     folder_.write("tissue.toml", std::string(tissue).replace(std::string(tissue).find("0.3"), 3, "0.4"));
@@ -294,7 +305,7 @@ TEST_F(CheckpointsOfRanks, OneProcessAndTwoRanksGoOnFromEachOther) {
     if (HasFatalFailure()) return;
     alone.interrupt(SIGKILL);
     static_cast<void>(alone.wait());
-    const auto before = inode_of(file());
+    const auto before = id_of(file());
     Program ranks = start_ranks({"--resume", "c", "--checkpoint", "c", "--checkpoint-every", "0.1"});
     wait_for_checkpoint(ranks, before);
     if (HasFatalFailure()) return;
