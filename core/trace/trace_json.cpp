@@ -10,6 +10,10 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -69,85 +73,137 @@ private:
 
 } // namespace
 
-std::string Trace::json() {
-    const std::scoped_lock one(collecting_);
-    collect();
-    const std::scoped_lock lock(mutex_);
+/// Writes the requests of one process after another.
+class Trace::JsonWriter {
+public:
+    explicit JsonWriter(Clock::time_point origin) : origin_(origin) {}
 
-    // By their begin, so that rows are filled from left to right.
-    const auto order = sorted_indices(spans_.size(), [this](std::size_t i) { return spans_[i].begin; });
-    const Clock::time_point origin = order.empty() ? Clock::time_point{} : spans_[order.front()].begin;
+    void add(const Shown& process) {
+        rows_.assign(process.units.size(), {});
+        shown_.assign(process.last + std::size_t{1}, {});
+        names_.clear();
+        std::ranges::transform(process.names, std::back_inserter(names_), quoted);
+        if (process.process != nullptr)
+            events_.metadata({process.process->number, 0}, "process_name", process.process->name);
+        // By their begin, so that rows are filled from left to right.
+        for (const std::size_t i :
+             sorted_indices(process.spans.size(), [&](std::size_t at) { return process.spans[at].begin; }))
+            add(process, process.spans[i]);
+        std::set<Flow> drawn;
+        for (const auto& [flows, category] :
+             {std::pair(process.flows, R"("data")"), std::pair(process.parts, R"("part")")})
+            for (const Flow& flow : flows)
+                if (const auto [from, to] = forwards(flow); drawn.emplace(from, to).second)
+                    add_arrow(from, to, category);
+    }
+    [[nodiscard]] std::string take() { return events_.take(); }
 
-    Events events;
-    std::vector<std::string_view> devices; // process p is devices[p - 1]
-    const auto process = [&](std::string_view device) {
-        const auto known = std::ranges::find(devices, device);
-        const auto number = static_cast<std::uint64_t>(known - devices.begin()) + 1;
-        if (known == devices.end()) {
-            devices.push_back(device);
-            events.metadata({number, 0}, "process_name", device);
-        }
-        return number;
-    };
+private:
     struct Row {
         std::uint64_t thread;
         Clock::time_point free_from;
     };
-    std::vector<std::vector<Row>> rows(tracks_.size()); // spans of one row must not overlap
-    std::uint64_t threads = 0;
-    std::vector<std::optional<std::pair<Place, Clock::time_point>>> shown(last_ + 1); // by SpanId
 
-    std::vector<std::string> names; // quoted once, because spans share them
-    std::ranges::transform(names_, std::back_inserter(names), quoted);
-
-    for (const std::size_t i : order) {
-        const Span& span = spans_[i];
-        const Unit& unit = sums_[tracks_[span.track].sum].unit;
-        auto& mine = rows[span.track];
+    /// Several processes have a number each. If there is one, each of its devices has one.
+    std::uint64_t process_of(const Shown& process, std::string_view device) {
+        if (process.process != nullptr) return process.process->number;
+        const auto known = std::ranges::find(devices_, device);
+        const auto number = static_cast<std::uint64_t>(known - devices_.begin()) + 1;
+        if (known == devices_.end()) {
+            devices_.push_back(device);
+            events_.metadata({number, 0}, "process_name", device);
+        }
+        return number;
+    }
+    [[nodiscard]] static std::string thread_name(const Shown& process, const Unit& unit) {
+        return process.process == nullptr || unit.name == unit.device ? unit.name
+                                                                      : unit.device + " " + unit.name;
+    }
+    void add(const Shown& process, const Span& span) {
+        const Unit& unit = *process.units[span.track];
+        auto& mine = rows_[span.track];
         auto row = std::ranges::find_if(mine, [&](const Row& each) { return each.free_from <= span.begin; });
         if (row == mine.end()) {
-            row = mine.insert(mine.end(), {++threads, {}});
-            events.metadata({process(unit.device), row->thread}, "thread_name", unit.name);
+            row = mine.insert(mine.end(), {++threads_, {}});
+            events_.metadata({process_of(process, unit.device), row->thread}, "thread_name",
+                             thread_name(process, unit));
         }
         row->free_from = span.end;
-        const Place place{process(unit.device), row->thread};
-        events.begin('X', place);
-        events.name(names[span.name]);
-        events.at(span.begin - origin);
-        append_microseconds(events.more(R"(,"dur":)"), span.end - span.begin);
+        const Place place{process_of(process, unit.device), row->thread};
+        events_.begin('X', place);
+        events_.name(names_[span.name]);
+        events_.at(span.begin - origin_);
+        append_microseconds(events_.more(R"(,"dur":)"), span.end - span.begin);
         if (span.bytes != 0) {
-            append_number(events.more(R"(,"args":{"bytes":)"), span.bytes);
-            events.more("}");
+            append_number(events_.more(R"(,"args":{"bytes":)"), span.bytes);
+            events_.more("}");
         }
-        events.end();
-        shown[span.id] = {place, span.begin};
+        events_.end();
+        shown_[span.id] = {place, span.begin};
     }
-    std::uint64_t number = 0;
-    const auto arrow = [&](SpanId from, SpanId to, std::string_view category) {
-        if (!shown[from] || !shown[to]) return; // one of them failed, or has not ended
-        ++number;
+    void add_arrow(SpanId from, SpanId to, std::string_view category) {
+        if (!shown_[from] || !shown_[to]) return; // one of them failed, or has not ended
+        ++arrows_;
         for (const auto& [phase, span] : {std::pair('s', from), std::pair('f', to)}) {
-            events.begin(phase, shown[span]->first);
-            events.name(category);
-            events.at(shown[span]->second - origin);
-            events.more(R"(,"cat":)").append(category).append(R"(,"bp":"e","id":)");
-            append_number(events.more({}), number);
-            events.end();
+            events_.begin(phase, shown_[span]->first);
+            events_.name(category);
+            events_.at(shown_[span]->second - origin_);
+            events_.more(R"(,"cat":)").append(category).append(R"(,"bp":"e","id":)");
+            append_number(events_.more({}), arrows_);
+            events_.end();
         }
-    };
-    // Viewers do not show an arrow that goes back in time. An arrow of data would go back if a driver counts
-    // a launch as begun while it waits for its inputs. PoCL does this.
-    const auto forwards = [&](std::pair<SpanId, SpanId> flow) {
-        const auto &from = shown[flow.first], &to = shown[flow.second];
+    }
+    /// Viewers do not show an arrow that goes back in time. An arrow of data would go back if a driver counts
+    /// a launch as begun while it waits for its inputs. PoCL does this.
+    [[nodiscard]] Flow forwards(Flow flow) const {
+        const auto &from = shown_[flow.first], &to = shown_[flow.second];
         if (from && to && to->second < from->second) std::swap(flow.first, flow.second);
         return flow;
-    };
-    std::set<std::pair<SpanId, SpanId>> drawn;
-    for (const auto& [flows, category] : {std::pair(&flows_, R"("data")"), std::pair(&parts_, R"("part")")})
-        for (const auto& flow : *flows)
-            if (const auto [from, to] = forwards(flow); drawn.emplace(from, to).second)
-                arrow(from, to, category);
-    return R"({"displayTimeUnit":"ns","traceEvents":[)" + events.take() + "\n]}\n";
+    }
+
+    const Clock::time_point origin_;
+    Events events_;
+    std::vector<std::string_view> devices_; // process p is devices_[p - 1], if there is one process
+    std::uint64_t threads_ = 0, arrows_ = 0;
+    // Of the process that is added now:
+    std::vector<std::vector<Row>> rows_; // by track; spans of one row must not overlap
+    std::vector<std::optional<std::pair<Place, Clock::time_point>>> shown_; // by SpanId
+    std::vector<std::string> names_; // quoted once, because spans share them
+};
+
+namespace {
+
+/// How well the clocks of the processes are known.
+std::string other_data(std::span<const Trace::Process* const> processes) {
+    std::string all;
+    for (const Trace::Process* const process : processes) {
+        nlohmann::ordered_json json{{"pid", process->number}, {"name", process->name}};
+        const auto put = [&](const char* key, const std::optional<std::chrono::nanoseconds>& time) {
+            if (time) json[key] = static_cast<double>(time->count()) / 1000;
+        };
+        put("clock_offset_us", process->clock_offset);
+        put("clock_error_us", process->clock_error);
+        all += all.empty() ? "\n" : ",\n";
+        all += json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+    return R"("otherData":{"processes":[)" + all + "\n]},";
+}
+
+} // namespace
+
+std::string Trace::json() {
+    const std::scoped_lock one(collecting_);
+    collect();
+    const std::scoped_lock lock(mutex_);
+    const std::vector<Shown> all = shown();
+    JsonWriter writer(begin_of(all));
+    std::vector<const Process*> processes;
+    for (const Shown& process : all) {
+        writer.add(process);
+        if (process.process != nullptr) processes.push_back(process.process);
+    }
+    return R"({"displayTimeUnit":"ns",)" + (processes.empty() ? std::string() : other_data(processes)) +
+           R"("traceEvents":[)" + writer.take() + "\n]}\n";
 }
 
 } // namespace headrace

@@ -9,7 +9,10 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -135,6 +138,7 @@ struct Bar {
 
 /// The requests of one unit. Overlapping requests are on different lines.
 struct Row {
+    std::size_t process;
     std::string_view device, name;
     Kind kind;
     bool is_made_of_requests;
@@ -143,7 +147,7 @@ struct Row {
 
 // Pixels.
 constexpr double left = 170, plot = 900, right = 90, line_height = 16, bar_height = 12, row_gap = 4,
-                 device_gap = 12, top = 56, bottom = 40;
+                 device_gap = 12, process_height = 18, top = 56, bottom = 40;
 constexpr double wide = 1, close = 0.5; // bars narrower than `wide` with a gap below `close` are joined
 constexpr std::size_t most_lines = 3;   // of a row; other bars are joined with a bar that they overlap
 
@@ -154,11 +158,13 @@ class Chart {
 public:
     explicit Chart(nanoseconds length) : length_(std::max(length, nanoseconds(1))) {}
 
-    /// Adds a bar. Bars must be added in the order of their begins.
+    /// Bars that are added from now on are those of another process. `name`: empty if there is one process.
+    void begin_process(std::string_view name) { processes_.push_back(name); }
+    /// Adds a bar. Bars of a process must be added in the order of their begins.
     void add(const Trace::Unit& unit, const Bar& bar) {
         Row& row = row_of(unit);
         requests_ += row.is_made_of_requests ? 0 : 1;
-        if (row.kind == Kind::work) busy_[unit.device].add({Time(bar.begin), Time(bar.end)});
+        if (row.kind == Kind::work) busy_[{row.process, unit.device}].add({Time(bar.begin), Time(bar.end)});
         const auto is_free = [&](const std::vector<Bar>& line) { return line.back().end <= bar.begin; };
         auto line = std::ranges::find_if(row.lines, is_free);
         if (line == row.lines.end() && row.lines.size() < most_lines) {
@@ -182,17 +188,20 @@ public:
     }
 
     [[nodiscard]] std::string draw(std::string_view caption) {
-        // First jobs and streams, then devices in the order of their first requests, then host lanes.
+        // Of each process first jobs and streams, then devices in the order of their first requests, then
+        // host lanes.
         std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
-            return std::tuple(!row.is_made_of_requests, row.kind == Kind::host, order_.at(row.device),
-                              row.kind);
+            return std::tuple(row.process, !row.is_made_of_requests, row.kind == Kind::host,
+                              order_.at({row.process, row.device}), row.kind);
         });
         double y = top;
         std::string bars;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const bool is_first = i == 0 || rows_[i].device != rows_[i - 1].device;
+            const bool begins_process = i == 0 || rows_[i].process != rows_[i - 1].process;
+            const bool is_first = begins_process || rows_[i].device != rows_[i - 1].device;
             if (is_first && i > 0) y += device_gap;
-            if (is_first) label_device(bars, rows_[i].device, y);
+            if (begins_process) y += label_process(bars, processes_.at(rows_[i].process), y);
+            if (is_first) label_device(bars, rows_[i], y);
             draw_row(bars, rows_[i], y);
             y += row_gap + line_height * static_cast<double>(rows_[i].lines.size());
         }
@@ -206,17 +215,20 @@ public:
 
 private:
     using Time = std::chrono::steady_clock::time_point;
+    using Device = std::pair<std::size_t, std::string_view>; // of a process
 
     [[nodiscard]] double width(nanoseconds time) const {
         return plot * static_cast<double>(time.count()) / static_cast<double>(length_.count());
     }
 
     Row& row_of(const Trace::Unit& unit) {
-        const auto same = std::ranges::find_if(
-            rows_, [&](const Row& row) { return row.device == unit.device && row.name == unit.name; });
+        const auto same = std::ranges::find_if(rows_, [&](const Row& row) {
+            return row.process == processes_.size() - 1 && row.device == unit.device && row.name == unit.name;
+        });
         if (same != rows_.end()) return *same;
-        order_.emplace(unit.device, order_.size());
-        rows_.push_back({unit.device, unit.name, kind_of(unit), unit.is_made_of_requests(), {}});
+        order_.emplace(Device{processes_.size() - 1, unit.device}, order_.size());
+        rows_.push_back(
+            {processes_.size() - 1, unit.device, unit.name, kind_of(unit), unit.is_made_of_requests(), {}});
         return rows_.back();
     }
 
@@ -277,9 +289,16 @@ private:
                "]</text></g>\n";
     }
 
-    void label_device(std::string& out, std::string_view device, double y) const {
-        out += "<text" + at(8, y + 10) + " font-weight=\"bold\">" + escaped(device) + "</text>\n";
-        const auto busy = busy_.find(device);
+    /// Above the rows of a process. Returns the height that it takes.
+    static double label_process(std::string& out, std::string_view name, double y) {
+        if (name.empty()) return 0;
+        out += "<text" + at(8, y + 10) + " font-size=\"13\">" + escaped(name) + "</text>\n";
+        return process_height;
+    }
+
+    void label_device(std::string& out, const Row& row, double y) const {
+        out += "<text" + at(8, y + 10) + " font-weight=\"bold\">" + escaped(row.device) + "</text>\n";
+        const auto busy = busy_.find({row.process, row.device});
         if (busy == busy_.end()) return;
         const double idle = 1 - std::min(1.0, width(busy->second.total()) / plot);
         out += "<text" + at(left + plot + right - 8, y + 10) + " text-anchor=\"end\">" +
@@ -313,8 +332,9 @@ private:
     nanoseconds length_;
     std::uint64_t requests_ = 0;
     std::vector<Row> rows_;
-    std::map<std::string_view, std::size_t> order_; // of devices, by first request
-    std::map<std::string_view, BusyTime> busy_;     // of devices that compute
+    std::vector<std::string_view> processes_;
+    std::map<Device, std::size_t> order_; // by first request
+    std::map<Device, BusyTime> busy_;     // of devices that compute
 };
 
 } // namespace
@@ -324,19 +344,25 @@ std::string Trace::svg(std::string_view caption) {
     collect();
     const std::scoped_lock lock(mutex_);
 
-    const auto order = sorted_indices(spans_.size(), [this](std::size_t i) { return spans_[i].begin; });
-    const auto last = std::ranges::max_element(spans_, {}, &Span::end);
-    const Clock::time_point origin = order.empty() ? Clock::time_point{} : spans_[order.front()].begin;
+    const std::vector<Shown> all = shown();
+    const Clock::time_point origin = begin_of(all);
+    Clock::time_point end = origin;
+    for (const Shown& process : all)
+        for (const Span& span : process.spans) end = std::max(end, span.end);
 
-    Chart chart(spans_.empty() ? nanoseconds(0) : nanoseconds(last->end - origin));
-    for (const std::size_t i : order) {
-        const Span& span = spans_[i];
-        chart.add(sums_[tracks_[span.track].sum].unit, {.begin = span.begin - origin,
-                                                        .end = span.end - origin,
-                                                        .busy = span.end - span.begin,
-                                                        .count = 1,
-                                                        .bytes = span.bytes,
-                                                        .name = names_[span.name]});
+    Chart chart(end - origin);
+    for (const Shown& process : all) {
+        chart.begin_process(process.process == nullptr ? std::string_view() : process.process->name);
+        for (const std::size_t i :
+             sorted_indices(process.spans.size(), [&](std::size_t at) { return process.spans[at].begin; })) {
+            const Span& span = process.spans[i];
+            chart.add(*process.units[span.track], {.begin = span.begin - origin,
+                                                   .end = span.end - origin,
+                                                   .busy = span.end - span.begin,
+                                                   .count = 1,
+                                                   .bytes = span.bytes,
+                                                   .name = process.names[span.name]});
+        }
     }
     return chart.draw(caption);
 }

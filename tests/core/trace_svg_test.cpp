@@ -278,6 +278,25 @@ TEST_F(TraceSvg, AnyNameIsValidXml) {
     EXPECT_EQ(bars.at(1).text.find('\xED'), std::string::npos);
 }
 
+TEST_F(TraceSvg, RowsOfProcessesAreGrouped) {
+    add("cpu", "kernels", "mine", 0ms, 30ms);
+    const std::vector<std::byte> bytes = trace_.bytes();
+    trace_.show_as({.number = 0, .name = "rank 0 on <a>"});
+    trace_.add_process({.number = 1, .name = "rank 1 on b"}, bytes,
+                       [](std::chrono::nanoseconds time) { return time + 30ms; });
+    const Xml svg(trace_.svg());
+    EXPECT_TRUE(svg.says("2 requests in 60 ms"));
+    const auto bars = svg.bars("work");
+    ASSERT_EQ(bars.size(), 2U);
+    EXPECT_EQ(bars[0].text, "mine\nat 0 ns, for 30 ms");
+    EXPECT_EQ(bars[1].text, "mine\nat 30 ms, for 30 ms");
+    EXPECT_LT(svg.height_of("rank 0 on <a>"), bars[0].number("y"));
+    EXPECT_LT(bars[0].number("y"), svg.height_of("rank 1 on b") - 10);
+    EXPECT_LT(svg.height_of("rank 1 on b"), bars[1].number("y"));
+    EXPECT_LT(bars[1].number("y") + 12, svg.elements[0].number("height"));
+    EXPECT_TRUE(svg.says("50 %")) << "idle, of each";
+}
+
 TEST_F(TraceSvg, NothingIsAPictureToo) {
     EXPECT_TRUE(Xml(trace_.svg()).says("nothing ran"));
     add("cpu", "kernels", "in no time", 0ms, 0ms);

@@ -359,5 +359,68 @@ TEST_F(TraceTest, ThreadsMaySubmitAtOnce) {
     }
 }
 
+class TraceOfProcesses : public TraceTest {
+protected:
+    /// What another process has recorded.
+    std::vector<std::byte> bytes_of_other() {
+        Trace other;
+        run_chain();
+        return other.bytes();
+    }
+};
+
+TEST_F(TraceOfProcesses, HasAProcessForEach) {
+    const std::vector<std::byte> bytes = bytes_of_other();
+    Trace trace;
+    run_chain();
+    const Shown alone(trace);
+    trace.show_as({.number = 0, .name = "rank 0 on a"});
+    const auto later = [](std::chrono::nanoseconds time) { return time + std::chrono::hours(1); };
+    trace.add_process({.number = 3, .name = "rank 3 on b", .clock_offset = 1h, .clock_error = 1500ns}, bytes,
+                      later);
+    const Shown shown(trace);
+    ASSERT_EQ(shown.spans.size(), 2 * alone.spans.size());
+    for (std::size_t i = 0; i < alone.spans.size(); ++i) {
+        const Shown::Span &mine = shown.spans[i], &theirs = shown.spans[i + alone.spans.size()];
+        EXPECT_EQ(mine.device, "rank 0 on a");
+        EXPECT_EQ(theirs.device, "rank 3 on b");
+        EXPECT_EQ(mine.unit, alone.spans[i].device + " " + alone.spans[i].unit);
+        EXPECT_EQ(theirs.unit, mine.unit);
+        EXPECT_EQ(theirs.name, mine.name);
+        EXPECT_NE(theirs.thread, mine.thread);
+        EXPECT_NEAR(mine.begin, alone.spans[i].begin, 0.002);
+        EXPECT_GT(theirs.begin, 3000e6) << "an hour later, less than the time between the two";
+    }
+    EXPECT_EQ(shown.flows.size(), alone.flows.size()) << "of the same names";
+    const auto json = nlohmann::json::parse(trace.json());
+    const auto& processes = json.at("otherData").at("processes");
+    ASSERT_EQ(processes.size(), 2u);
+    EXPECT_EQ(processes[0], (nlohmann::json{{"pid", 0}, {"name", "rank 0 on a"}}));
+    EXPECT_EQ(processes[1].at("pid"), 3);
+    EXPECT_EQ(processes[1].at("clock_offset_us"), 3600e6);
+    EXPECT_EQ(processes[1].at("clock_error_us"), 1.5);
+}
+
+TEST_F(TraceOfProcesses, MayHaveRecordedNothing) {
+    const std::vector<std::byte> bytes = [] { return Trace().bytes(); }();
+    Trace trace;
+    trace.show_as({.number = 0, .name = "rank 0 on a"});
+    trace.add_process({.number = 1, .name = "rank 1 on a"}, bytes, [](auto time) { return time; });
+    EXPECT_TRUE(Shown(trace).spans.empty());
+    run_chain();
+    EXPECT_EQ(Shown(trace).spans.size(), 5u);
+}
+
+TEST_F(TraceOfProcesses, RefusesBytesThatAreCutOff) {
+    const std::vector<std::byte> bytes = bytes_of_other();
+    Trace trace;
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_THROW(trace.add_process({}, std::span(bytes).first(size), [](auto time) { return time; }),
+                     Error)
+            << size;
+    trace.add_process({}, bytes, [](auto time) { return time; });
+    EXPECT_EQ(Shown(trace).spans.size(), 5u);
+}
+
 } // namespace
 } // namespace headrace

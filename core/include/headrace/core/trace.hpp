@@ -9,8 +9,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,6 +90,26 @@ public:
     /// picture stays small for any number of requests. `caption`: a line below the chart.
     [[nodiscard]] std::string svg(std::string_view caption = {});
 
+    // Several processes, for example the ranks of a cluster:
+
+    struct Process {
+        std::uint64_t number = 0; ///< the pid in JSON
+        std::string name{};       ///< "rank 1 on node7"
+        /// What must be added to its times, at the end of the run, and the largest error of that. Nothing:
+        /// its clock is that of this process, or is not known.
+        std::optional<std::chrono::nanoseconds> clock_offset{}, clock_error{};
+    };
+    /// The time since the epoch of another process's steady clock, as that of this process's.
+    using ToOwnClock = std::function<std::chrono::nanoseconds(std::chrono::nanoseconds)>;
+
+    /// From now on, json() has one process with this number and name, and below it a thread for each unit of
+    /// each device. svg() groups rows in the same way. `add_process` adds other processes.
+    void show_as(Process own);
+    /// All ended requests, for `add_process` of another process with the same byte order.
+    [[nodiscard]] std::vector<std::byte> bytes();
+    /// Shows requests of another process too, which come from its bytes(). Errors: internal, for other bytes
+    void add_process(Process other, std::span<const std::byte> bytes, const ToOwnClock& to_own);
+
     // For the core, for jobs and for backends:
     struct Details {
         std::uint64_t bytes = 0; ///< moved
@@ -134,7 +156,30 @@ private:
         Event event;
     };
 
+    using Flow = std::pair<SpanId, SpanId>;
+    /// Ended requests of another process, by the clock of this one.
+    struct Other {
+        Process process;
+        std::vector<Unit> units; // by track
+        std::vector<std::string> names;
+        std::vector<Span> spans;
+        SpanId last = 0;
+        std::vector<Flow> flows, parts;
+    };
+    /// What json() and svg() show of one process. Borrows from the trace.
+    struct Shown {
+        const Process* process;         // null: one process is shown, without a name
+        std::vector<const Unit*> units; // by track
+        std::span<const std::string> names;
+        std::span<const Span> spans;
+        SpanId last;
+        std::span<const Flow> flows, parts;
+    };
+    class JsonWriter;
+
     // With mutex_ held:
+    [[nodiscard]] std::vector<Shown> shown() const;
+    [[nodiscard]] static Clock::time_point begin_of(std::span<const Shown> all);
     [[nodiscard]] std::uint32_t track(const TraceUnit& unit);
     [[nodiscard]] std::uint32_t name(std::string_view text);
     void ended(const Pending& request);
@@ -156,8 +201,10 @@ private:
     std::vector<std::string> names_;
     std::map<std::string, std::uint32_t, std::less<>> name_ids_;
     std::unordered_map<const EventState*, SpanId> under_way_; // pending_ keeps these states alive
-    std::vector<std::pair<SpanId, SpanId>> flows_;            // of data: from, to
-    std::vector<std::pair<SpanId, SpanId>> parts_;            // whole, part
+    std::vector<Flow> flows_;                                 // of data: from, to
+    std::vector<Flow> parts_;                                 // whole, part
+    std::optional<Process> own_;
+    std::vector<Other> others_;
 };
 
 } // namespace headrace
