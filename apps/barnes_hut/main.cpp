@@ -67,7 +67,7 @@ void write_results(const Options& options, Simulation& simulation) {
 void run(Options options) {
     Snapshot start = start_of(options);
     std::optional<headrace::Trace> trace;
-    if (!options.trace.empty()) trace.emplace();
+    options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
 
@@ -120,6 +120,7 @@ void run(Options options) {
     }
     bar.finish();
     write_results(options, simulation);
+    jobs.set_ranks(headrace::cluster::collect_traffic());
     program::write_output(options.report, json_of(options, simulation, history, jobs));
     if (trace) options.trace.write(*trace);
     if (options.quiet) return;

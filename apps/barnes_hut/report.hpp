@@ -5,6 +5,7 @@
 #include <headrace/domains/report.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace barnes_hut {
@@ -14,6 +15,7 @@ class JobSum {
 public:
     JobSum();
     void add(const headrace::JobReport& job);
+    void set_ranks(std::vector<headrace::cluster::RankTraffic> ranks) { total_.ranks = std::move(ranks); }
     [[nodiscard]] const headrace::JobReport& total() const { return total_; }
     [[nodiscard]] std::uint64_t jobs() const { return jobs_; }
 

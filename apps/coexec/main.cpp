@@ -48,7 +48,7 @@ Verdict verify(const Problem& problem, std::uint64_t stride) {
 
 void run(const Options& options) {
     std::optional<headrace::Trace> trace;
-    if (!options.trace.empty()) trace.emplace();
+    options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
     const auto problem = options.problem->make(options.settings, runtime);
@@ -66,6 +66,8 @@ void run(const Options& options) {
     if (options.repeat == 0) findings.runs.push_back(std::move(first));
     while (findings.runs.size() < options.repeat)
         findings.runs.push_back(run_once(runtime, *problem, shows_progress));
+    const auto ranks = headrace::cluster::collect_traffic();
+    for (Run& run : findings.runs) run.job.ranks = ranks;
     std::ranges::sort(findings.runs, {}, &Run::seconds);
     if (options.verify) findings.verdict = verify(*problem, options.check_every);
 

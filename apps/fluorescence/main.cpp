@@ -177,7 +177,7 @@ void run(const Options& options) {
     note_outputs(options, problems);
     for (const Problem& problem : problems) warn_of_gates(problem, options);
     std::optional<headrace::Trace> trace;
-    if (!options.trace.empty()) trace.emplace();
+    options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout() || options.plot == "-";
@@ -189,11 +189,10 @@ void run(const Options& options) {
         if (options.baselines)
             job_program::measure_alone(runtime, [&] { return Simulation(problems[i], settings).job(); });
         const Simulation simulation(problems[i], settings);
-        const headrace::JobReport job =
+        headrace::JobReport job =
             job_program::run_job(runtime, simulation.job(), options.checkpoints.of_job(i, problems.size()),
                                  identity_of(problems[i], settings), options.progress && !options.quiet);
         const Totals totals = simulation.totals();
-        reports.push_back(json_of(problems[i], settings, totals, job));
         if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();
             const std::string number = number_of_run(i, problems.size());
@@ -208,6 +207,8 @@ void run(const Options& options) {
                 program::write_whole(mco_of_run(options, problems[i]),
                                      fluorescence::mco_of(problems[i], settings, totals, grids, job.seconds));
         }
+        job.ranks = headrace::cluster::collect_traffic();
+        reports.push_back(json_of(problems[i], settings, totals, job));
         warn_of_cut_off(problems[i], settings, totals);
         warn_of_long_paths(problems[i], totals);
         if (options.quiet) continue;

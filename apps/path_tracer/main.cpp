@@ -60,7 +60,7 @@ void run(const Options& options) {
     headrace::Domain<Rgb> film("film", {options.height, options.width});
 
     std::optional<headrace::Trace> trace;
-    if (!options.trace.empty()) trace.emplace();
+    options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
                                            // to take down
@@ -70,7 +70,7 @@ void run(const Options& options) {
                               headrace::Domain<Rgb>("another film", {options.height, options.width}));
         });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
-    const headrace::JobReport report =
+    headrace::JobReport report =
         job_program::run_job(runtime, job, options.checkpoints, identity_of(options, scene, frame),
                              options.progress && !options.quiet);
 
@@ -80,6 +80,7 @@ void run(const Options& options) {
         pixels[i] = sums[i] * (1.0f / static_cast<float>(options.samples));
     program::write_whole(options.out,
                          encode_image(image_format(options.out), options.width, options.height, pixels));
+    report.ranks = headrace::cluster::collect_traffic();
     program::write_output(options.report, report.json() + "\n");
     if (trace) options.trace.write(*trace);
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();

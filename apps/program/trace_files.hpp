@@ -4,6 +4,7 @@
 #include <headrace/core/trace.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace program {
@@ -18,7 +19,10 @@ struct TraceFiles {
     /// Nobody will read a trace: none need be made.
     [[nodiscard]] bool empty() const { return json.empty() && chart.empty(); }
     [[nodiscard]] bool is_on_stdout() const { return json == "-" || chart == "-"; }
-    /// `caption`: a line for the chart. Errors: io
+    /// Begins a trace if one is wanted.
+    void begin(std::optional<headrace::Trace>& trace) const;
+    /// Of several ranks of MPI, rank 0 writes what all have recorded. All call it. `caption`: a line for the
+    /// chart. Errors: io
     void write(headrace::Trace& trace, std::string_view caption = {}) const;
 };
 

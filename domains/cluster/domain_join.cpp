@@ -79,6 +79,7 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
     if (has_records) result.records = records;
     const auto contents = message.bytes();
     result.contents.assign(contents.begin(), contents.end());
+    node_->wire().need((mine.empty() ? 0 : joining.replica_bytes(data, {})) + contents.size());
     return result;
 }
 
@@ -128,6 +129,7 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
     }
     std::vector<IndexRange> of_others;
     for (const Part& part : parts) {
+        if (!is_first_rank()) node_->wire().need(part.contents.size()); // to rank 0, or from it
         if (part.rank == node_->rank()) continue;
         std::ranges::copy(part.contents, bytes_at(part.elements).begin());
         of_others.push_back(part.elements);

@@ -313,7 +313,7 @@ bool Node::has_first_ended_well() const {
 void Node::run(const OpenTransport& open) {
     try {
         {
-            auto transport = open();
+            auto transport = wire_.watch(open());
             const std::scoped_lock lock(mutex_);
             transport_ = std::move(transport);
             ranks_ = transport_->ranks();

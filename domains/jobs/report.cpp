@@ -47,12 +47,43 @@ static void to_json(Json& json, const DeviceReport& device) {
     if (!device.failure.empty()) json["failure"] = device.failure;
 }
 
+namespace cluster { // found in the namespace of its type
+
+static void to_json(Json& json, const MessageCount& count) {
+    json = {{"messages", count.messages}, {"bytes", count.bytes}};
+}
+static void to_json(Json& json, const RankTraffic& one) {
+    json = {{"rank", one.rank},
+            {"host", one.host},
+            {"work", one.work},
+            {"results", one.results},
+            {"exchanges", one.exchanges},
+            {"other", one.other},
+            {"least_result_bytes", one.least_result_bytes}};
+}
+
+} // namespace cluster
+
 namespace {
 
 constexpr double much_slower = 10; // a larger factor than usual between the tasks of a job
 
 std::string text(const Figure& figure, std::string_view unit = "") {
     return figure.value ? fmt::format("{:.3f}{}", *figure.value, unit) : "- (" + figure.why_absent + ")";
+}
+
+std::string text(const std::vector<cluster::RankTraffic>& ranks) {
+    cluster::MessageCount work, results;
+    std::uint64_t least = 0;
+    for (const cluster::RankTraffic& one : ranks) {
+        work.messages += one.work.messages;
+        work.bytes += one.work.bytes;
+        results.bytes += one.results.bytes;
+        least += one.least_result_bytes;
+    }
+    return fmt::format("{} ranks so far: {} MiB of results (at least {}), {} MiB of work in {} messages",
+                       ranks.size(), mebibytes(results.bytes), mebibytes(least), mebibytes(work.bytes),
+                       work.messages);
 }
 
 } // namespace
@@ -114,6 +145,7 @@ std::string JobReport::table() const {
     out.line(
         "  energy " + text(energy_joules, " J") +
         (energy_delay_product.value ? "   energy-delay product " + text(energy_delay_product, " J s") : ""));
+    if (!ranks.empty()) out.line("  " + text(ranks));
     return out.text();
 }
 
@@ -131,6 +163,7 @@ std::string JobReport::json() const {
               {"energy_joules", energy_joules},
               {"energy_delay_product", energy_delay_product}};
     if (resumed_units > 0) json["resumed_units"] = resumed_units;
+    if (!ranks.empty()) json["ranks"] = ranks;
     return report_json(json);
 }
 

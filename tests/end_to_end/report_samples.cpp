@@ -19,6 +19,7 @@ int main() {
     for (headrace::Figure* figure : {&report.balance, &report.gpu_over_cpu, &report.energy_joules,
                                      &report.energy_delay_product, &report.devices[1].energy_joules})
         figure->value = 0.5;
+    report.ranks.push_back({.rank = 0, .host = "node7", .work = {2, 58}});
     report.seconds = 2;
     report.compare_with({6, 3});
     std::printf("[%s,%s]\n", headrace::JobReport().json().c_str(), report.json().c_str());

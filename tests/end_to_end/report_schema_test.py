@@ -66,11 +66,11 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
        "LSAN_OPTIONS": "detect_leaks=0"}
 # The keys that a report may lack, and that some reports here have.
 OPTIONAL = {
-    "job": {"failure", "reserve"},
+    "job": {"failure", "ranks", "reserve"},
     "barnes-hut": {"restarted_from"},
     "chain-matmul": {"bottleneck", "stream_seconds"},
     "coexec": {"verdict"},
-    "fluorescence": {"detectors"},
+    "fluorescence": {"detectors", "ranks"} if MPIRUN else {"detectors"},
     "hotspot": {"bottleneck"},
     "mandelbrot": {"bottleneck"},
     "matrix-pow": {"bottleneck"},
@@ -163,6 +163,7 @@ class ReportSchema(unittest.TestCase):
     def test_a_rank_is_a_device(self):
         for report in self.of_ranks:
             self.assertEqual([device["id"] for device in report["devices"]], ["cpu", "rank:1"])
+            self.assertEqual([rank["rank"] for rank in report["ranks"]], [0, 1])
 
     def test_a_report_with_a_mistake_is_invalid(self):
         may_lack = {definition: set() for definition in OPTIONAL}

@@ -9,6 +9,7 @@
 #include <domains/exact_reference.hpp>
 #include <domains/job.kernels.hpp>
 #include <domains/joining.kernels.hpp>
+#include <headrace/domains/cluster/traffic.hpp>
 #include <headrace/headrace.hpp>
 #include <headrace/internal/domains/cluster/current_node.hpp>
 
@@ -91,6 +92,36 @@ TEST_P(SharedJobs, SumsOfIntegersAreExact) {
         const auto sums = bins.gather();
         for (std::uint64_t cell = 0; cell < cells; ++cell)
             EXPECT_EQ(sums[cell], 100 + size / cells + (cell < size % cells ? 1 : 0)) << "rank " << rank;
+    });
+}
+
+// Each rank has two devices, so it sends two private replicas at most.
+TEST_P(SharedJobs, CountWhatTheResultsNeed) {
+    constexpr std::uint64_t bytes = 8000, slack = 300; // too large for slots
+    const auto others = static_cast<std::uint64_t>(GetParam().ranks - 1);
+    run([&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> bins("bins", {bytes / sizeof(std::uint64_t)});
+        runtime.submit(Job("histogram", size).accumulates(bins).kernel([=](Task& task) {
+            return Histogram{task.sum(bins)};
+        }));
+        static_cast<void>(bins.gather());
+        const auto traffic = cluster::collect_traffic();
+        ASSERT_EQ(traffic.size(), rank == 0 ? others + 1 : 0);
+        std::uint64_t sent = 0, replicas = 0;
+        for (const cluster::RankTraffic& one : traffic) {
+            sent += one.results.bytes;
+            if (one.rank == 0) {
+                EXPECT_EQ(one.least_result_bytes, 0u);
+                continue;
+            }
+            // The result, and a private replica if the rank had work.
+            EXPECT_TRUE(one.least_result_bytes == bytes || one.least_result_bytes == 2 * bytes)
+                << one.least_result_bytes;
+            replicas += one.least_result_bytes == bytes ? 0 : 1;
+        }
+        if (rank != 0) return;
+        EXPECT_GE(sent, (others + replicas) * bytes);
+        EXPECT_LE(sent, (others + 2 * replicas) * bytes + others * slack);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <headrace/core/export.hpp>
 #include <headrace/core/figure.hpp>
 #include <headrace/devices/candidate.hpp>
+#include <headrace/domains/cluster/traffic.hpp>
 
 #include <cstdint>
 #include <string>
@@ -83,6 +84,9 @@ struct HEADRACE_EXPORT JobReport {
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
     Figure energy_joules;            ///< of the devices that had tasks, each piece of hardware once
     Figure energy_delay_product;     ///< joule seconds
+    /// Of a cluster: what each rank has sent since its start, not only for this job. Empty unless the program
+    /// sets it to cluster::collect_traffic().
+    std::vector<cluster::RankTraffic> ranks;
 
     /// Fills in the metrics that follow from single-device times T_i [s], in the order of `devices`.
     void compare_with(const std::vector<double>& single_device_seconds);

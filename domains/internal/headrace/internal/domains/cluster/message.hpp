@@ -29,6 +29,9 @@ enum class Topic : std::uint8_t {
     alive,    ///< to neighbours in the tree: nothing else, a sign of life
     suspect,  ///< to rank 0: a rank that seems to be lost
     members,  ///< to all ranks, from rank 0: generation, ranks that are lost
+    ping,     ///< to rank 0: time of this rank's clock. Wire
+    pong,     ///< from rank 0: that time, and that of the clock of rank 0. Wire
+    figures,  ///< to rank 0: number of the round, bytes. Wire
 };
 
 /// Appends values to a message. Ranks have one byte order: Session checks that.

@@ -6,6 +6,7 @@
 #include <headrace/internal/domains/cluster/job_shares.hpp>
 #include <headrace/internal/domains/cluster/membership.hpp>
 #include <headrace/internal/domains/cluster/transport.hpp>
+#include <headrace/internal/domains/cluster/wire.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -54,6 +55,7 @@ public:
     [[nodiscard]] Neighbours neighbours() const;
     [[nodiscard]] std::vector<int> members() const; ///< ranks that are not lost, ascending
     [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; } ///< of all ranks
+    [[nodiscard]] Wire& wire() noexcept { return wire_; }
 
     /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
     /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it. A
@@ -109,6 +111,7 @@ private:
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, const Ready& ready);
 
+    Wire wire_;
     std::unique_ptr<Transport> transport_; ///< used by the thread alone, but for `wake`
     int rank_ = 0, ranks_ = 0;
     std::optional<Membership> membership_; ///< changed by the thread alone, and with the lock
