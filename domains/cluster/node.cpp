@@ -248,10 +248,7 @@ std::vector<int> Node::members() const {
 }
 
 void Node::continue_after_losses(Membership::Clock::duration patience) {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (continues_) return;
-    }
+    if (const std::scoped_lock lock(mutex_); continues_) return;
     const auto set = [&](auto change) {
         post([this, patience, change] {
             const std::scoped_lock lock(mutex_);

@@ -4,7 +4,7 @@
 #include <core/test_deadline.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/domains/cluster/traffic.hpp>
-#include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/simulated_network.hpp>
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ protected:
         for (int rank = 0; rank < ranks_; ++rank)
             threads.emplace_back([&, rank] {
                 const auto node = std::make_shared<Node>([&] { return network_.transport(rank); });
-                const Node::OfThisThread mine(node);
+                const cluster::NodeOfThisThread mine(node);
                 ready.arrive_and_wait();
                 program(*node);
                 node->leave();
