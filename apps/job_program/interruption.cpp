@@ -25,13 +25,11 @@ constexpr auto patience = 650ms;
 /// A batch system may send one signal to mpirun, which passes it on, and to each rank.
 constexpr std::chrono::nanoseconds one_signal = 1s;
 
-// Any thread may run the handler.
-using Number = std::atomic<std::int64_t>;
-static_assert(Number::is_always_lock_free); // as a handler needs it
+// Any thread may run the handler, and two at once.
 std::atomic<int> signal_seen = 0;
-std::atomic<bool> ends_by_itself = false, has_timer = false;
-Number first_at = 0;      ///< ns of the steady clock, of that signal
-Number ignores_until = 0; ///< ns of the steady clock: until then a further signal is the same one
+std::atomic<std::int64_t> first_at = 0;                                            // ns of the steady clock
+std::atomic<bool> ends_by_itself = false, has_promised = false, has_timer = false; // has: ever since
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);                     // as a handler needs it
 timer_t timer{};
 
 std::int64_t now() {
@@ -54,9 +52,8 @@ void say(std::string_view words) {
 }
 
 void note(int signal) {
+    first_at = now(); // first: another thread that sees the signal reads it
     signal_seen = signal;
-    first_at = now();
-    if (ends_by_itself) ignores_until = first_at + one_signal.count();
 }
 
 void remember(int signal) {
@@ -64,7 +61,7 @@ void remember(int signal) {
     if (signal_seen == 0) {
         note(signal);
         if (!ends_by_itself) leave_after(patience);
-    } else if (now() >= ignores_until) {
+    } else if (!has_promised || now() >= first_at + one_signal.count()) {
         say(": interrupted twice, leaving at once\n");
         ::_exit(128 + signal);
     }
@@ -100,9 +97,8 @@ void watch_for_interruption() {
 }
 
 EndsByItself::EndsByItself() {
-    ends_by_itself = true;
+    ends_by_itself = has_promised = true;
     leave_after(0ns); // a signal that came before has the same promise
-    if (signal_seen != 0) ignores_until = first_at + one_signal.count();
 }
 EndsByItself::~EndsByItself() { ends_by_itself = false; }
 
