@@ -43,7 +43,7 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
       participants_(std::move(participants)),
       open_(shape.is_open ? IndexRange{} : IndexRange{shape.first_unit, shape.first_unit + shape.work_units}),
       tasks_(participants_.size()),
-      transfers_(participants_.size()),
+      transfers_(participants_.size() + 1), // and the schedule above
       accounts_(participants_.size()),
       refusals_(participants_.size()),
       availability_(availability_of(participants_, shape.memory)) {
@@ -149,9 +149,8 @@ void Schedule::include_again(double now) {
             refusals_.include(i);
 }
 
-bool Schedule::is_done() const {
-    return !shape_.is_open && !open_.has_units() && !open_.has_transferred() && tasks_.are_none() &&
-           transfers_.are_none();
+bool Schedule::is_quiet() const {
+    return !open_.has_units() && !open_.has_transferred() && tasks_.are_none() && transfers_.are_none();
 }
 
 bool Schedule::wants(std::size_t participant, double now) const {
@@ -219,6 +218,10 @@ std::string Schedule::text() const {
         out << " flags ";
         refusals_.tell(out, i);
         availability_.tell(out, i);
+    }
+    if (shape_.has_above) {
+        out << "; above waiting";
+        transfers_.tell(out, above());
     }
     out << "; memory ";
     availability_.tell(out);

@@ -34,7 +34,7 @@ bool Schedule::idle(std::size_t participant, bool is_idle) {
     const bool was_idle = transfers_.note_idle(participant, is_idle);
     if (is_idle) return !was_idle && !tasks_.are_none() && !open_.has_units();
     if (transfers_.are_none(participant)) return false;
-    for (const Work& work : transfers_.take_all(participant)) open_.put_back(work);
+    take_from(participant);
     return true;
 }
 
@@ -47,7 +47,8 @@ bool Schedule::would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t 
 }
 
 /// No participant is a donor as long as there is work that was never granted.
-Recipients Schedule::recipients(std::size_t donor, Kind kind, std::uint64_t lanes, double now) const {
+Recipients Schedule::recipients(std::optional<std::size_t> donor, Kind kind, std::uint64_t lanes,
+                                double now) const {
     std::vector<Recipients::One> all;
     double of_donor = 0;
     const bool has_open = open_.has_units() || open_.has_transferred();
@@ -65,13 +66,22 @@ Recipients Schedule::recipients(std::size_t donor, Kind kind, std::uint64_t lane
         else if (waits && rates_.capability(i) > 0 && policy_->takes_over(i, progress))
             all.push_back({i, capability, fills_group(participants_[i], lanes)});
     }
+    if (kind == Kind::units && transfers_.may_receive(above()) &&
+        (!donor || policy_->takes_over(*donor, progress))) {
+        // How fast it is, is not known: it is taken to be as fast as the fastest here.
+        double fastest = of_donor;
+        for (const Recipients::One& one : all) fastest = std::max(fastest, one.share);
+        all.push_back({above(), fastest > 0 ? fastest : 1, 1});
+    }
     return {std::move(all), of_donor};
 }
 
 bool Schedule::others_may_take_over(std::size_t participant, double now) const {
-    if (participants_.size() < 2) return false;
+    const bool above_may = shape_.has_above && shape_.is_open && shape_.shares_units;
+    if (participants_.size() < 2 && !above_may) return false;
     const std::vector<DeviceProgress> devices = participants_progress(now);
     const Progress progress = this->progress(devices);
+    if (above_may && policy_->takes_over(participant, progress)) return true;
     for (std::size_t i = 0; i < participants_.size(); ++i)
         if (i != participant && availability_.can_work(i) && policy_->takes_over(i, progress)) return true;
     return false;
@@ -115,6 +125,17 @@ Schedule::Demand Schedule::demand(std::size_t donor, std::uint64_t lanes, std::u
 std::vector<Work> Schedule::transfer_units(std::size_t donor, std::uint64_t units, std::uint64_t bytes,
                                            double now) {
     accounts_.transfer_units(donor, units);
+    return deal(donor, units, bytes, now);
+}
+
+std::vector<Work> Schedule::receive_units(std::optional<std::size_t> participant, std::uint64_t units,
+                                          std::uint64_t bytes, double now) {
+    if (participant) accounts_.transfer_units(*participant, units);
+    return deal(std::nullopt, units, bytes, now);
+}
+
+std::vector<Work> Schedule::deal(std::optional<std::size_t> donor, std::uint64_t units, std::uint64_t bytes,
+                                 double now) {
     transfers_.keep(bytes);
     std::vector<Work> batches;
     // The least counted before.
@@ -128,6 +149,58 @@ std::vector<Work> Schedule::transfer_units(std::size_t donor, std::uint64_t unit
         open_.put_back(batches.back());
     }
     return batches;
+}
+
+void Schedule::note_above(bool wants) {
+    transfers_.note_idle(above(), wants);
+    if (!wants) take_from(above());
+}
+
+std::optional<Work> Schedule::take_for_above() {
+    if (!transfers_.is_idle(above())) return std::nullopt;
+    std::optional<Work> work;
+    if (!transfers_.are_none(above()))
+        work = transfers_.take(above());
+    else if (open_.has_transferred())
+        work = open_.take_transferred();
+    if (work) transfers_.note_idle(above(), false);
+    return work;
+}
+
+/// What waits for the recipient is there for any participant.
+void Schedule::take_from(std::size_t recipient) {
+    for (const Work& work : transfers_.take_all(recipient)) open_.put_back(work);
+}
+
+void Schedule::close() {
+    shape_.is_open = false;
+    note_above(false);
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+        if (!participants_[i].is_group) continue;
+        transfers_.note_idle(i, false);
+        take_from(i);
+    }
+}
+
+bool Schedule::wants_units(double now) const {
+    if (!shape_.shares_units || open_.has_units() || open_.has_transferred()) return false;
+    const auto waits = [&](std::size_t i) {
+        return transfers_.may_receive(i) && availability_.can_work(i) && participants_[i].takes_units;
+    };
+    std::size_t first = 0; // most often there is none
+    while (first < participants_.size() && !waits(first)) ++first;
+    if (first == participants_.size()) return false;
+    const std::vector<DeviceProgress> devices = participants_progress(now);
+    const Progress progress = this->progress(devices);
+    for (std::size_t i = first; i < participants_.size(); ++i)
+        if (waits(i) && policy_->takes_over(i, progress)) return true;
+    return false;
+}
+
+bool Schedule::has_no_donor() const {
+    for (std::size_t i = 0; i < participants_.size(); ++i)
+        if (!participants_[i].is_group && availability_.can_work(i) && !transfers_.is_idle(i)) return false;
+    return true;
 }
 
 Schedule::Kept Schedule::keep(std::size_t participant, const Work& work, std::uint64_t units, double now) {

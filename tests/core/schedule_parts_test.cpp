@@ -4,15 +4,19 @@
 #include <headrace/internal/core/granted_tasks.hpp>
 #include <headrace/internal/core/recipients.hpp>
 #include <headrace/internal/core/refusals.hpp>
+#include <headrace/internal/core/schedule.hpp>
 #include <headrace/internal/core/waiting_transfers.hpp>
 #include <headrace/internal/core/work.hpp>
 #include <headrace/internal/core/working_memory.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -255,6 +259,83 @@ TEST(Accounts, WhatWasDoneInALostMemoryIsTakenBackFromAll) {
     accounts.forget();
     EXPECT_TRUE(accounts.take_back(0, true).empty()) << "the job has ended";
     EXPECT_EQ(accounts.completed_units(), 20u);
+}
+
+/// One of several schedules in a tree: of one device, and of a group with a schedule of its own.
+class ScheduleInTheMiddle : public testing::Test {
+protected:
+    class Anywhere final : public Division {
+    public:
+        [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
+            return std::clamp<std::uint64_t>(wanted, 1, left.size());
+        }
+    };
+    static constexpr std::size_t device = 0, group = 1;
+
+    ScheduleInTheMiddle() {
+        schedule.extend({0, 1});
+        seed = *schedule.next(device, 0);
+    }
+
+    Schedule schedule{{.work_units = 1, .shares_units = true, .is_open = true, .has_above = true},
+                      {{.estimate = {.peak = 1, .units_per_second = {}}},
+                       {.estimate = {.peak = 1, .units_per_second = {}}, .is_group = true}},
+                      make_policy("adaptive"),
+                      std::make_shared<Anywhere>()};
+    Work seed;
+};
+
+TEST_F(ScheduleInTheMiddle, UnitsGoUpIfTheyAreWantedThere) {
+    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.) << "no participant is idle";
+    EXPECT_FALSE(schedule.take_for_above());
+    schedule.note_above(true);
+    EXPECT_FALSE(schedule.wants_units(0)) << "no participant of this schedule does";
+    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.5);
+    EXPECT_EQ(schedule.transfer_units(device, 50, 400, 0), std::vector{transferred(0, 50)});
+    EXPECT_EQ(schedule.take_for_above(), transferred(0, 50));
+    EXPECT_FALSE(schedule.take_for_above()) << "once for one wish";
+    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.);
+    EXPECT_FALSE(schedule.is_quiet());
+    schedule.completed(device, {&seed, 1}, 1ms, 0.001);
+    EXPECT_TRUE(schedule.is_quiet()) << "the units are the other schedule's";
+    EXPECT_FALSE(schedule.is_done()) << "more may come";
+}
+
+TEST_F(ScheduleInTheMiddle, UnitsThatComeAreDealtAmongThoseThatWantSome) {
+    schedule.completed(device, {&seed, 1}, 1ms, 0.001);
+    EXPECT_FALSE(schedule.has_no_donor());
+    static_cast<void>(schedule.idle(device, true));
+    static_cast<void>(schedule.idle(group, true));
+    EXPECT_TRUE(schedule.wants_units(0.002) && schedule.has_no_donor());
+    EXPECT_EQ(schedule.receive_units(group, 10, 80, 0.002).size(), 2u);
+    EXPECT_EQ(schedule.account(group).units_transferred, 10u);
+    EXPECT_FALSE(schedule.wants_units(0.002) || schedule.is_quiet());
+    const auto first = schedule.next_transferred(device, 0.002),
+               second = schedule.next_transferred(group, 0.002);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->range.size() + second->range.size(), 10u);
+    schedule.completed(device, {&*first, 1}, 1ms, 0.003);
+    EXPECT_FALSE(schedule.is_quiet());
+    schedule.completed(group, {&*second, 1}, 1ms, 0.003);
+    EXPECT_TRUE(schedule.is_quiet());
+}
+
+TEST_F(ScheduleInTheMiddle, WhatWaitedForOthersStaysAfterItIsClosed) {
+    schedule.note_above(true);
+    static_cast<void>(schedule.idle(group, true));
+    static_cast<void>(schedule.transfer_units(device, 60, 480, 0));
+    schedule.close();
+    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.) << "the device may take what waited";
+    EXPECT_FALSE(schedule.take_for_above());
+    std::uint64_t units = 0;
+    while (const auto work = schedule.next_transferred(device, 0)) {
+        units += work->range.size();
+        schedule.completed(device, {&*work, 1}, 1ms, 0.001);
+    }
+    EXPECT_EQ(units, 60u);
+    EXPECT_EQ(schedule.demand(device, 1, 100, 0.001).share, 0.) << "nothing leaves it";
+    schedule.completed(device, {&seed, 1}, 1ms, 0.002);
+    EXPECT_TRUE(schedule.is_done());
 }
 
 } // namespace

@@ -16,6 +16,9 @@
 //     lost                        what has to be done again, or why the job fails
 //     leave_memory                true: the job goes on in another memory
 //     extend, close               none: more work units have come, or no more will come
+//     note_above                  none: the schedule above wants units, or wants none any more
+//     receive_units               which units wait for which participant
+//     take_for_above              units that leave this schedule
 //
 // After each of them `takes_wake` tells whether refused participants are to ask once more.
 //
@@ -73,6 +76,7 @@ public:
         bool is_repeatable = true;   ///< a task can be done once more, or elsewhere beside one that has begun
         bool shares_units = false;   ///< units may be transferred
         bool is_open = false;        ///< its work units come later, by `extend`, until `close`
+        bool has_above = false;      ///< another schedule gives them, and may take units
         double expected_seconds = 0; ///< twice that after the begin, the standby steps in
         std::optional<std::size_t> memory = {}; ///< all tasks work on it; none: each participant's own
     };
@@ -93,11 +97,30 @@ public:
 
     /// More work units. All units of the job so far are its total for the policy.
     void extend(IndexRange units);
-    /// No more come.
-    void close() { shape_.is_open = false; }
+    /// No more come. Nothing goes to groups and to the schedule above any more.
+    void close();
     [[nodiscard]] bool is_open() const { return shape_.is_open; } ///< more may come
     /// Work units that no participant has.
     [[nodiscard]] std::uint64_t open_units() const { return open_.units(); }
+
+    // Units that move between schedules: this one, that above, and those of participants that are groups.
+
+    /// The schedule above wants units, as an idle participant does; or it wants none any more.
+    void note_above(bool wants);
+    /// Units for the schedule above. They are its own from then on.
+    [[nodiscard]] std::optional<Work> take_for_above();
+    /// So many units have come, in so many bytes, from the schedule of a participant or from that above: the
+    /// batches into which they are cut, in order.
+    [[nodiscard]] std::vector<Work> receive_units(std::optional<std::size_t> participant, std::uint64_t units,
+                                                  std::uint64_t bytes, double now);
+    /// So many bytes of units went to another schedule.
+    void release(std::uint64_t bytes) noexcept { transfers_.release(bytes); }
+    /// Nothing is left, granted or waiting, whether or not more comes.
+    [[nodiscard]] bool is_quiet() const;
+    /// A participant would get units from a donor.
+    [[nodiscard]] bool wants_units(double now) const;
+    /// No participant is a donor: those that are no groups are idle, or cannot work.
+    [[nodiscard]] bool has_no_donor() const;
 
     // Tasks: `work` is as it was granted; its end may have gone to others since.
 
@@ -171,7 +194,7 @@ public:
 
     // What is known.
 
-    [[nodiscard]] bool is_done() const; ///< each unit is completed
+    [[nodiscard]] bool is_done() const { return !shape_.is_open && is_quiet(); } ///< each unit is completed
     [[nodiscard]] bool has_tasks() const { return !tasks_.are_none(); }
     [[nodiscard]] std::uint64_t completed_units() const { return accounts_.completed_units(); }
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
@@ -206,7 +229,14 @@ private:
     void learn(std::size_t participant, std::uint64_t units, Duration busy, double now);
     void include_again(double now);
     bool go_to_next_memory();
-    [[nodiscard]] Recipients recipients(std::size_t donor, Kind kind, std::uint64_t lanes, double now) const;
+    std::vector<Work> deal(std::optional<std::size_t> donor, std::uint64_t units, std::uint64_t bytes,
+                           double now);
+    void take_from(std::size_t recipient);
+    /// The schedule above, as a recipient.
+    [[nodiscard]] std::size_t above() const { return participants_.size(); }
+    /// No donor: of units that have come from another schedule.
+    [[nodiscard]] Recipients recipients(std::optional<std::size_t> donor, Kind kind, std::uint64_t lanes,
+                                        double now) const;
     [[nodiscard]] std::vector<DeviceProgress> participants_progress(double now) const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> participants) const;
 

@@ -4,6 +4,7 @@
 #include <headrace/core/export.hpp>
 #include <headrace/internal/core/work.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -17,12 +18,13 @@ namespace headrace {
 /// Threads   one at a time
 class HEADRACE_EXPORT WaitingTransfers {
 public:
-    explicit WaitingTransfers(std::size_t participants) : of_(participants) {}
+    explicit WaitingTransfers(std::size_t recipients) : of_(recipients) {}
 
     [[nodiscard]] bool are_none() const; ///< of any participant
     [[nodiscard]] bool are_none(std::size_t participant) const { return of_[participant].waiting.empty(); }
     /// The participant is idle, and nothing waits for it.
     [[nodiscard]] bool may_receive(std::size_t participant) const;
+    [[nodiscard]] bool is_idle(std::size_t participant) const { return of_[participant].is_idle; }
 
     void add(std::size_t recipient, const Work& work) { of_[recipient].waiting.push_back(work); }
     /// What was transferred to the participant last. Needs some.
@@ -35,6 +37,8 @@ public:
     [[nodiscard]] Work number(std::uint64_t units);
     /// So many bytes of units are kept.
     void keep(std::uint64_t bytes) noexcept { bytes_ += bytes; }
+    /// So many of them are kept no more.
+    void release(std::uint64_t bytes) noexcept { bytes_ -= std::min(bytes, bytes_); }
     /// So many bytes more may be kept.
     [[nodiscard]] std::uint64_t bytes_left() const noexcept;
     /// The job has ended.
