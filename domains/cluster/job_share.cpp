@@ -17,6 +17,13 @@ constexpr std::chrono::milliseconds credit_interval{5};
 /// complete work in bursts.
 constexpr std::uint64_t parts_of_grant = 2;
 
+/// A rank whose devices have work asks other ranks for units, for a neighbour that wants some, if its devices
+/// have given none for so long.
+constexpr std::chrono::milliseconds patience_with_devices{10};
+
+/// A batch without its units, which another rank has.
+WorkRange without_units(const WorkRange& work) { return {work.range, UnitBatch(0, 1)}; }
+
 } // namespace
 
 JobMark JobMark::read(Reader& message) {
@@ -54,9 +61,15 @@ void JobShare::begin(std::shared_ptr<LocalWork> work, JobMark mark) {
 void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point now) {
     switch (topic) {
     case Topic::want: {
+        if (from == neighbours_.above) {
+            above_wants_ = true;
+            if (work_) work_->note_above(true);
+            break;
+        }
         Below& one = below(from);
         one.wants = true;
         one.is_idle = message.get<std::uint8_t>() != 0;
+        if (one.is_idle) one.was_asked = false; // it has none
         one.mark = JobMark::read(message);
         break;
     }
@@ -65,14 +78,16 @@ void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point 
         has_asked_ = false;
         last_grant_ = end - begin;
         granted_ += last_grant_;
+        forget_wish_above();
         if (work_) work_->extend({begin, end});
         break;
     }
-    case Topic::credit: {
-        const auto credit = message.get<std::uint64_t>();
-        take_credit(below(from), credit, message.get<Clock::duration>(), now);
+    case Topic::batch:
+        receive_units(from, message);
         break;
-    }
+    case Topic::credit:
+        take_credit(below(from), message, now);
+        break;
     case Topic::close:
         mark_above_ = JobMark::read(message);
         close();
@@ -90,11 +105,17 @@ void JobShare::look(Clock::time_point now) {
     const LocalWork::Supply supply = work_->supply();
     if (supply.stop_reason) fail(supply.stop_reason);
     if (supply.is_running) {
-        if (!is_closed_) // after that, they would drop it
-            for (Below& one : below_) serve(one, now);
-        if (neighbours_.above >= 0 && !is_closed_) {
-            ask_above(supply);
-            give_credit(supply, now);
+        if (!is_closed_) { // after that, they would drop it
+            const bool lacks = lacks_units(supply, now);
+            if (neighbours_.above >= 0) {
+                give_credit(supply, now); // before it sends work: a quiet rank has none
+                ask_above(supply, lacks);
+            }
+            if (lacks) ask_below();
+            if (owes()) {
+                send_units_above();
+                for (Below& one : below_) serve(one, now);
+            }
         }
     }
     if (!supply.has_ended) return;
@@ -104,8 +125,8 @@ void JobShare::look(Clock::time_point now) {
 
 /// A rank asks in time: its devices work on the second half of the last grant while the next one comes. It
 /// asks again when it has done all.
-void JobShare::ask_above(const LocalWork::Supply& supply) {
-    const bool is_idle = supply.completed == granted_;
+void JobShare::ask_above(const LocalWork::Supply& supply, bool lacks_units) {
+    const bool is_idle = supply.is_quiet || (lacks_units && supply.wants_units);
     if (has_asked_ ? !is_idle || is_idle_ : supply.open > last_grant_ / 2) return;
     has_asked_ = true;
     is_idle_ = is_idle;
@@ -114,31 +135,95 @@ void JobShare::ask_above(const LocalWork::Supply& supply) {
 }
 
 void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point now) {
-    if (supply.completed <= credit_) return;
-    if (supply.completed < granted_ && now < credit_at_ + credit_interval) return;
-    credit_ = supply.completed;
+    // Of units that have spawned, some may be left when all units that were granted are completed.
+    const std::uint64_t credit =
+        supply.is_quiet || granted_ == 0 ? supply.completed : std::min(supply.completed, granted_ - 1);
+    const std::uint64_t settled = supply.is_quiet ? batches_ : settled_;
+    if (credit <= credit_ && settled == settled_) return;
+    if (!supply.is_quiet && now < credit_at_ + credit_interval) return;
+    credit_ = std::max(credit, credit_); // units are done again if a device is lost
+    settled_ = settled;
     credit_at_ = now;
-    send_(neighbours_.above, about(Topic::credit).put(credit_).put(supply.busy).take());
+    send_(neighbours_.above, about(Topic::credit).put(credit_).put(settled_).put(supply.busy).take());
+}
+
+/// The rank above counts on this rank, and is not quiet.
+bool JobShare::owes() const { return neighbours_.above < 0 || credit_ < granted_ || settled_ < batches_; }
+
+/// A neighbour, or a device, wants units, and the devices of this rank have none to give, or give none.
+bool JobShare::lacks_units(const LocalWork::Supply& supply, Clock::time_point now) {
+    if (!supply.wants_units && !above_wants_) {
+        lacks_since_.reset();
+        return false;
+    }
+    if (!lacks_since_) lacks_since_ = now;
+    return supply.has_no_donor || now >= *lacks_since_ + patience_with_devices;
+}
+
+/// Ranks that have work of this one, and may have units of it that they have not begun.
+void JobShare::ask_below() {
+    for (Below& one : below_) {
+        const bool has_work = !one.grants.empty() || !one.batches.empty();
+        if (!has_work || (one.wants && one.is_idle) || std::exchange(one.was_asked, true)) continue;
+        send_(one.rank, about(Topic::want).take());
+    }
+}
+
+void JobShare::send_units_above() {
+    if (neighbours_.above < 0 || !above_wants_) return;
+    const auto units = work_->next_for_above();
+    if (!units) return;
+    above_wants_ = false;
+    lacks_since_.reset();
+    send_(neighbours_.above, about(Topic::batch).put(*units).take());
+}
+
+/// The rank above has sent work: it wants none, or asks again.
+void JobShare::forget_wish_above() {
+    if (std::exchange(above_wants_, false) && work_) work_->note_above(false);
+}
+
+void JobShare::receive_units(int from, Reader message) {
+    std::optional<int> below_this;
+    if (from == neighbours_.above) {
+        ++batches_;
+        has_asked_ = false;
+        forget_wish_above();
+    } else {
+        below(from).was_asked = false;
+        below_this = from;
+    }
+    if (work_) work_->receive(below_this, message.units());
 }
 
 void JobShare::serve(Below& one, Clock::time_point now) {
     if (!one.wants || is_refused(one.rank, one.mark)) return;
-    const auto units = work_->next(one.rank, one.is_idle);
-    if (!units) return;
-    one.wants = false;
-    if (one.grants.empty()) one.idle_since = now;
-    one.grants.push_back({*units, now});
-    send_(one.rank, about(Topic::grant).put(units->begin).put(units->end).take());
+    const auto work = work_->next(one.rank, one.is_idle);
+    if (!work) return;
+    one.wants = one.was_asked = false;
+    if (one.grants.empty() && one.batches.empty()) one.idle_since = now;
+    if (work->units) {
+        one.batches.push_back(without_units(*work));
+        send_(one.rank, about(Topic::batch).put(*work->units).take());
+    } else {
+        one.grants.push_back({work->range, now});
+        send_(one.rank, about(Topic::grant).put(work->range.begin).put(work->range.end).take());
+    }
 }
 
-void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::duration busy, Clock::time_point now) {
-    one.busy = busy;
+void JobShare::take_credit(Below& one, Reader message, Clock::time_point now) {
+    const auto credit = message.get<std::uint64_t>(), settled = message.get<std::uint64_t>();
+    one.busy = message.get<Clock::duration>();
     one.completed += credit - std::exchange(one.credit, credit);
-    std::vector<IndexRange> done;
+    std::vector<WorkRange> done;
+    for (; one.settled < settled && !one.batches.empty(); ++one.settled) {
+        done.push_back(std::move(one.batches.front()));
+        one.batches.pop_front();
+    }
     while (!one.grants.empty() && one.grants.front().units.size() <= one.completed) {
         one.completed -= one.grants.front().units.size();
         one.progress = 0;
-        done.push_back(one.grants.front().units);
+        done.emplace_back(one.grants.front().units);
         one.grants.pop_front();
     }
     if (!work_) return;
@@ -206,7 +291,10 @@ void JobShare::stop(const ErrorPtr& why) {
     for (Below& one : below_) {
         if (work_)
             for (const Grant& grant : one.grants) work_->abandoned(one.rank, grant.units);
+        if (work_)
+            for (const WorkRange& batch : one.batches) work_->abandoned(one.rank, batch);
         one.grants.clear();
+        one.batches.clear();
     }
     if (work_) work_->stop(why);
 }

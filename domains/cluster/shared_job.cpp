@@ -23,26 +23,33 @@ public:
     void extend(IndexRange units) override { job_->extend(units); }
     void close() override { job_->close(); }
     void stop(ErrorPtr why) override { job_->stop(std::move(why)); }
-    [[nodiscard]] std::optional<IndexRange> next(int rank, bool is_idle) override {
+    [[nodiscard]] std::optional<WorkRange> next(int rank, bool is_idle) override {
         const std::size_t device = device_of_rank(rank);
-        auto units = job_->next(device);
-        if (!units && is_idle) {
-            if (const auto seeds = job_->transfers().next_transferred(device)) units = seeds->range;
-            if (!units) job_->note_idle(device);
+        std::optional<WorkRange> work;
+        if (const auto units = job_->next(device)) work.emplace(*units);
+        if (!work && is_idle) {
+            work = job_->transfers().next_transferred(device);
+            if (!work) job_->note_idle(device);
         }
-        if (units) job_->launched(device, *units, units->size());
-        return units;
+        if (work) job_->launched(device, *work, work->range.size());
+        return work;
     }
-    void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+    void receive(std::optional<int> rank, UnitBatch units) override {
+        job_->transfers().receive(rank ? std::optional(device_of_rank(*rank)) : std::nullopt,
+                                  std::move(units));
+    }
+    void note_above(bool wants) override { job_->transfers().note_above(wants); }
+    [[nodiscard]] std::shared_ptr<const UnitBatch> next_for_above() override {
+        return job_->transfers().take_for_above();
+    }
+    void completed(int rank, const std::vector<WorkRange>& works, std::optional<Part> next,
                    Clock::time_point begin, Clock::time_point end) override {
-        std::vector<WorkRange> ranges;
-        for (const IndexRange& units : grants) ranges.emplace_back(units, 1);
         std::optional<JobExecution::Begun> part;
         if (next) part = {WorkRange(next->grant, 1), next->units};
-        job_->finished(device_of_rank(rank), ranges, {.launches = {{begin, end}}, .engine = {}}, part);
+        job_->finished(device_of_rank(rank), works, {.launches = {{begin, end}}, .engine = {}}, part);
     }
-    void abandoned(int rank, IndexRange grant) override {
-        job_->abandoned(device_of_rank(rank), WorkRange(grant, 1), nullptr);
+    void abandoned(int rank, const WorkRange& work) override {
+        job_->abandoned(device_of_rank(rank), work, nullptr);
     }
 
 private:

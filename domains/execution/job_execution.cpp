@@ -180,9 +180,13 @@ ExecutionStatus JobExecution::status() const {
     if (!state_.was_queried()) return status;
     const RunningJob& run = state_.running();
     status.finished = run.schedule.completed_units();
-    status.waits_for_ranks = run.schedule.is_open() && run.schedule.open_units() == 0;
     status.last_sign = run.in_flight.last_sign();
     status.tasks = run.in_flight.all();
+    // Each rank looks after its own tasks.
+    const auto of_ranks = std::erase_if(status.tasks, [&](const TaskInFlight& task) {
+        return participants()[state_.participant_of(task.number)].is_rank;
+    });
+    status.waits_for_ranks = of_ranks > 0 || (run.schedule.is_open() && run.schedule.open_units() == 0);
     return status;
 }
 

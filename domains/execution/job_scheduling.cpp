@@ -36,6 +36,7 @@ Schedule::Shape shape_of(const Job& job, const JobScheduling& scheduling) {
             .is_repeatable = is_repeatable(job),
             .shares_units = job.shares_units(),
             .is_open = scheduling.shared && scheduling.shared->work_comes_later(),
+            .has_above = scheduling.shared && scheduling.shared->work_comes_later(),
             .expected_seconds = scheduling.expected_seconds,
             .memory = scheduling.one_memory ? std::optional(scheduling.one_memory->first) : std::nullopt};
 }
@@ -53,7 +54,7 @@ Schedule::Participant participant_of(const Job& job, const JobParticipant& one) 
             .is_group = one.is_rank,
             .is_processor = info.kind == DeviceKind::cpu,
             .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
-            .takes_units = (variant == nullptr || has_launches) && !one.is_rank,
+            .takes_units = (variant == nullptr || has_launches),
             .is_standby = !one.standby.empty(),
             .memory = one.memory};
 }

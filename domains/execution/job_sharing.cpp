@@ -13,6 +13,7 @@ void JobExecution::extend(IndexRange units) {
 void JobExecution::close() {
     std::unique_lock lock(state_.mutex);
     state_.running().schedule.close();
+    if (!state_.running().schedule.is_quiet()) state_.ask_again(); // for what waited for other ranks
     state_.settle_if_ended(std::move(lock));
 }
 
@@ -31,6 +32,9 @@ cluster::LocalWork::Supply JobExecution::supply() const {
     const Schedule& schedule = state_.running().schedule;
     supply.open = schedule.open_units();
     supply.completed = schedule.completed_units();
+    supply.is_quiet = schedule.is_quiet();
+    supply.wants_units = supply.is_running && schedule.wants_units(state_.running().account.now());
+    supply.has_no_donor = supply.wants_units && schedule.has_no_donor();
     supply.busy = state_.running().account.busiest();
     return supply;
 }

@@ -13,6 +13,8 @@ std::optional<WorkRange> JobTransfers::next_transferred(std::size_t device) {
     const auto work = state_.ask([&] { return run.schedule.next_transferred(*place, run.account.now()); },
                                  std::optional<Work>());
     auto work_range = state_.hand_out(*place, work);
+    if (work_range && work_range->units && state_.participants[*place].is_rank)
+        run.schedule.release(run.transferred.take(*work)->bytes()); // if the rank is lost, so is the job
     if (!work_range) state_.settle_if_ended(std::move(lock));
     return work_range;
 }
@@ -82,6 +84,37 @@ void JobTransfers::transfer(std::size_t donor, UnitBatch units) {
         },
         std::vector<Work>());
     run.transferred.add(batches, std::move(units));
+}
+
+void JobTransfers::receive(std::optional<std::size_t> device, UnitBatch units) {
+    const std::scoped_lock lock(state_.mutex);
+    if (!state_.life.is_running()) return;
+    RunningJob& run = state_.running();
+    const auto place = device ? std::optional(state_.participant_of(*device)) : std::nullopt;
+    const std::uint64_t count = units.size(), bytes = units.bytes();
+    const auto batches =
+        state_.ask([&] { return run.schedule.receive_units(place, count, bytes, run.account.now()); },
+                   std::vector<Work>());
+    run.transferred.add(batches, std::move(units));
+    state_.ask_again();
+}
+
+void JobTransfers::note_above(bool wants) {
+    const std::scoped_lock lock(state_.mutex);
+    if (!state_.life.is_running()) return;
+    state_.running().schedule.note_above(wants);
+    state_.ask_again(); // for launches that pause, or for what waited for it
+}
+
+std::shared_ptr<const UnitBatch> JobTransfers::take_for_above() {
+    const std::scoped_lock lock(state_.mutex);
+    if (!state_.life.is_running()) return nullptr;
+    RunningJob& run = state_.running();
+    const auto work = run.schedule.take_for_above();
+    if (!work) return nullptr;
+    auto units = run.transferred.take(*work);
+    run.schedule.release(units->bytes());
+    return units;
 }
 
 WorkRange JobTransfers::keep(std::size_t device, const WorkRange& work_range, std::uint64_t units) {

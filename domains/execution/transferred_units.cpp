@@ -10,6 +10,10 @@ void TransferredUnits::add(std::span<const Work> batches, UnitBatch units) {
         batches_[batch.range.begin] = std::make_shared<const UnitBatch>(units.split(batch.range.size()));
 }
 
+std::shared_ptr<const UnitBatch> TransferredUnits::take(const Work& batch) {
+    return std::move(batches_.extract(batch.range.begin).mapped());
+}
+
 TransferredUnits::Halves TransferredUnits::halves(const Work& batch, std::uint64_t units) const {
     UnitBatch rest = *at(batch);
     UnitBatch kept = rest.split(units);

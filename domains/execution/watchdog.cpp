@@ -52,7 +52,7 @@ std::string who_waits_for_what(std::span<const ExecutionStatus> unfinished, Cloc
         if (!job.started)
             add(waits, who + " waits for jobs before it");
         else if (job.tasks.empty() && job.waits_for_ranks)
-            add(waits, fmt::format("{}, {}, waits for work from the rank above", who, how_far));
+            add(waits, fmt::format("{}, {}, waits for other ranks", who, how_far));
         else if (job.tasks.empty() && any_in_flight) // devices may be busy with other jobs
             add(waits, who + ", " + how_far + ", waits for a device");
         else if (job.tasks.empty() && is_silent(job.last_sign))

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -212,6 +215,120 @@ TEST_P(RanksOfAJob, EndALongJobTogether) {
     }
 }
 
+/// How often each unit that springs from a job's units is done.
+class UnitLedger {
+public:
+    UnitLedger(MadeUpCluster& cluster, const MadeUpOptions& options) : ranks_(cluster.ranks().size()) {
+        std::vector<MadeUpUnit> left;
+        for (std::uint64_t seed = 0; seed < options.work_units; ++seed)
+            left.push_back(MadeUpTree::root(seed));
+        while (!left.empty()) {
+            const MadeUpUnit unit = left.back();
+            left.pop_back();
+            ++expected_[unit.key];
+            ++units_;
+            options.tree.spawn(unit, [&](const MadeUpUnit& child) { left.push_back(child); });
+        }
+        cluster.on_unit = [this](int rank, const MadeUpUnit& unit) {
+            ++times_[unit.key];
+            ++ranks_.at(static_cast<std::size_t>(rank));
+        };
+    }
+    [[nodiscard]] bool is_each_once() const { return times_ == expected_; }
+    [[nodiscard]] bool is_none_twice() const {
+        return std::ranges::all_of(times_, [&](const auto& one) {
+            const auto expected = expected_.find(one.first);
+            return expected != expected_.end() && one.second <= expected->second;
+        });
+    }
+    [[nodiscard]] std::uint64_t units() const { return units_; }
+    /// That have done some.
+    [[nodiscard]] std::ptrdiff_t ranks() const {
+        return std::ranges::count_if(ranks_, [](std::uint64_t units) { return units > 0; });
+    }
+
+private:
+    std::unordered_map<std::uint64_t, unsigned> expected_, times_; ///< by key
+    std::uint64_t units_ = 0;
+    std::vector<std::uint64_t> ranks_; ///< units
+};
+
+constexpr std::uint64_t most_events = 20'000'000; // of a job that does not end
+
+/// As `adverse`, with few seeds, and units that spawn others.
+MadeUpOptions adverse_tree(int ranks, std::uint64_t seed) {
+    MadeUpOptions options = adverse(ranks, seed);
+    std::mt19937_64 random(~seed);
+    options.work_units = 1 + random() % 3;
+    options.tree = {.of_root = static_cast<unsigned>(1 + random() % 100)};
+    const std::vector<Time> times = {100us, 5ms, 30ms};
+    options.launch_time = times[random() % times.size()];
+    return options;
+}
+
+TEST_P(RanksOfAJob, DoEachUnitThatSpawnsOnce) {
+    if (GetParam() > 1000) GTEST_SKIP() << "1000 ranks have three levels too";
+    const std::uint64_t first = first_seed();
+    std::uint64_t batches = 0;
+    for (std::uint64_t seed = first; seed < first + 2 * rounds_for(GetParam()); ++seed) {
+        const MadeUpOptions options = adverse_tree(GetParam(), seed);
+        MadeUpCluster cluster(options);
+        const Ledger seeds(cluster, options.work_units);
+        const UnitLedger ledger(cluster, options);
+        cluster.run(most_events);
+        EXPECT_TRUE(ledger.is_each_once()) << told(options);
+        for (const MadeUpCluster::Rank& one : cluster.ranks()) {
+            ASSERT_TRUE(one.share->is_over()) << told(options) << ", rank " << one.neighbours.rank;
+            ASSERT_FALSE(one.share->failure()) << told(options);
+            ASSERT_TRUE(one.work->supply().is_quiet) << told(options);
+        }
+        batches += cluster.batches();
+    }
+    EXPECT_TRUE(batches > 0 || GetParam() == 1);
+}
+
+TEST_P(RanksOfAJob, AllGetToKnowAFailureAmongUnitsThatSpawn) {
+    if (GetParam() > 1000) GTEST_SKIP() << "1000 ranks have three levels too";
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t seed = first; seed < first + rounds_for(GetParam()); ++seed) {
+        MadeUpOptions options = adverse_tree(GetParam(), seed);
+        options.tree.of_root += 2000; // so that it takes longer than until the failure
+        MadeUpCluster cluster(options);
+        const Ledger seeds(cluster, options.work_units);
+        const UnitLedger ledger(cluster, options);
+        const int failing = static_cast<int>(seed % static_cast<std::uint64_t>(options.ranks));
+        cluster.fail(failing, Time((seed * 7919) % 30'000'000),
+                     std::make_shared<const Error>(ErrorKind::kernel, "the kernel threw"));
+        cluster.run(most_events);
+        EXPECT_TRUE(ledger.is_none_twice()) << told(options);
+        expect_failure(cluster, seeds, "the kernel threw", told(options));
+    }
+}
+
+/// One seed, whose units take 20 s on one rank.
+TEST_P(RanksOfAJob, ShareTheTreeOfOneSeed) {
+    if (GetParam() > 100) GTEST_SKIP() << "the tree is too small for them";
+    const std::uint64_t seed = first_seed();
+    MadeUpOptions options = {.ranks = GetParam(),
+                             .work_units = 1,
+                             .units_per_second = 5e3,
+                             .tree = {.of_root = 4000},
+                             .seed = seed,
+                             .least_delay = 2us,
+                             .most_delay = 20us,
+                             .look_interval = 200us};
+    MadeUpCluster cluster(options);
+    const UnitLedger ledger(cluster, options);
+    cluster.run(most_events);
+    EXPECT_TRUE(ledger.is_each_once()) << told(options);
+    EXPECT_EQ(ledger.ranks(), GetParam());
+    const double seconds = std::chrono::duration<double>(cluster.time()).count();
+    const double best = static_cast<double>(ledger.units()) / cluster.units_per_second();
+    EXPECT_GT(best / seconds, 0.8) << told(options);
+    std::cout << ledger.units() << " units, efficiency " << best / seconds << ", " << cluster.batches()
+              << " batches, " << cluster.traffic().messages << " messages\n";
+}
+
 /// 40 ranks, of which rank 35 is on the third level. The job takes 2 s on one rank.
 class LateRanks : public testing::Test {
 protected:
@@ -283,6 +400,142 @@ TEST(JobShare, IsOverAtOnceIfAllWasCompletedBeforeItsRankSubmittedIt) {
     EXPECT_FALSE(share.failure());
 }
 
+/// Rank `rank` of two, which exchanges messages with the test.
+class OneOfTwo {
+public:
+    explicit OneOfTwo(int rank)
+        : neighbours_(Neighbours::of(rank, 2, "rank")),
+          share_(7, neighbours_,
+                 [this](int, cluster::Message message) { sent_.push_back(std::move(message)); }),
+          work_(std::make_shared<MadeUpWork>(
+              neighbours_, subtree_sizes(2), 1, [this] { return now_; }, MadeUpTree{.of_root = 100})) {
+        share_.begin(work_, {"job", 1});
+        work_->start();
+        look();
+    }
+
+    void look() {
+        now_ += 20ms; // longer than it waits with anything
+        share_.look(now_);
+    }
+    void receive(Topic topic, const cluster::Message& message) {
+        share_.receive(1 - neighbours_.rank, topic, Reader(message), now_);
+        look();
+    }
+    /// The device takes a task. False: there is none.
+    [[nodiscard]] bool take() {
+        task_ = work_->take();
+        if (task_) work_->load(*task_);
+        look();
+        return task_.has_value();
+    }
+    /// It takes a task, and does so many units of it.
+    void begin(std::uint64_t units) {
+        ASSERT_TRUE(take());
+        work_->run(units, [](const MadeUpUnit&) {});
+        pause();
+    }
+    void pause() {
+        work_->pause();
+        look();
+    }
+    void end() {
+        work_->run(~std::uint64_t{0}, [](const MadeUpUnit&) {});
+        EXPECT_TRUE(work_->done(*task_, 1ms));
+        look();
+    }
+    void stop() { work_->done(*task_, 1ms); }
+    [[nodiscard]] JobShare& share() { return share_; }
+    [[nodiscard]] const MadeUpWork& work() const { return *work_; }
+    /// What it has sent since the last call.
+    [[nodiscard]] std::vector<Topic> take_sent() {
+        std::vector<Topic> topics;
+        for (const cluster::Message& message : std::exchange(sent_, {}))
+            topics.push_back(Reader(message).get<Topic>());
+        return topics;
+    }
+
+private:
+    const Neighbours neighbours_;
+    JobShare::Clock::time_point now_{1h};
+    std::vector<cluster::Message> sent_;
+    JobShare share_;
+    std::shared_ptr<MadeUpWork> work_;
+    std::optional<WorkRange> task_;
+};
+
+cluster::Message one_unit() {
+    const MadeUpUnit unit = MadeUpTree::root(0);
+    UnitBatch units(1, sizeof unit / sizeof(std::uint32_t));
+    std::uint32_t words[sizeof unit / sizeof(std::uint32_t)];
+    std::memcpy(words, &unit, sizeof words);
+    units.add(0, words, 1);
+    return Writer().put(units).take();
+}
+
+cluster::Message wish(bool is_idle) {
+    return Writer().put<std::uint8_t>(is_idle ? 1 : 0).put<std::uint64_t>(1).put(std::string("job")).take();
+}
+
+cluster::Message credit(std::uint64_t units, std::uint64_t batches) {
+    return Writer().put(units).put(batches).put(JobShare::Clock::duration(1ms)).take();
+}
+
+using Topics = std::vector<Topic>;
+
+TEST(JobShare, ReturnsTheLastCreditAfterTheUnitsThatItSendsUp) {
+    OneOfTwo rank(1);
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want});
+    rank.receive(Topic::grant, Writer().put<std::uint64_t>(0).put<std::uint64_t>(1).take());
+    rank.receive(Topic::want, {});
+    rank.begin(1);
+    EXPECT_EQ(rank.take_sent(), (Topics{Topic::want, Topic::batch}));
+    rank.look();
+    EXPECT_EQ(rank.take_sent(), Topics{}) << "one batch for one want, and no credit";
+    rank.end();
+    EXPECT_EQ(rank.take_sent(), (Topics{Topic::credit, Topic::want}));
+    // A batch is a debt of its own.
+    rank.receive(Topic::batch, one_unit());
+    rank.begin(1);
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want});
+    rank.end();
+    EXPECT_EQ(rank.take_sent(), (Topics{Topic::credit, Topic::want}));
+    EXPECT_FALSE(rank.work().supply().has_ended) << "rank 0 closes it";
+}
+
+TEST(JobShare, EndsWhenNoUnitIsLeftHereAndBelow) {
+    OneOfTwo rank(0);
+    rank.begin(1);
+    rank.receive(Topic::want, wish(true));
+    EXPECT_EQ(rank.take_sent(), Topics{}) << "the device has not paused";
+    rank.pause();
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::batch});
+    rank.end();
+    EXPECT_FALSE(rank.take()) << "the rank below has the rest";
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want}) << "it asks the rank below, once";
+    rank.receive(Topic::batch, one_unit());
+    rank.receive(Topic::credit, credit(0, 1));
+    EXPECT_EQ(rank.take_sent(), Topics{}) << "the unit has come before that credit";
+    rank.begin(1);
+    rank.end();
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::close});
+    EXPECT_TRUE(rank.share().is_over());
+}
+
+TEST(JobShare, DropsTheBatchesOfAJobThatIsAbandoned) {
+    OneOfTwo rank(0);
+    rank.begin(1);
+    rank.receive(Topic::want, wish(true));
+    rank.pause();
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::batch});
+    rank.share().abandon(std::make_shared<const Error>(ErrorKind::device, "rank 1 is lost"));
+    rank.stop();
+    rank.receive(Topic::batch, one_unit()); // on its way when the rank was lost
+    EXPECT_FALSE(rank.work().has_grants());
+    EXPECT_TRUE(rank.share().is_over());
+    EXPECT_EQ(rank.take_sent(), Topics{});
+}
+
 TEST(JobShare, RefusesMessagesThatNoRankSends) {
     const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
     JobShare share(7, neighbours, [](int, cluster::Message) {});
@@ -290,6 +543,17 @@ TEST(JobShare, RefusesMessagesThatNoRankSends) {
     EXPECT_THROW(share.receive(2, Topic::credit, Reader(credit), {}), Error) << "of a rank that is not below";
     EXPECT_THROW(share.receive(33, Topic::credit, Reader(cluster::Message{}), {}), Error) << "too short";
     EXPECT_THROW(share.receive(0, Topic::report, Reader(credit), {}), Error) << "not about a job";
+    EXPECT_THROW(share.receive(2, Topic::batch, Reader(credit), {}), Error) << "of no neighbour";
+    share.begin(std::make_shared<MadeUpWork>(neighbours, subtree_sizes(34), 1,
+                                             [] { return JobShare::Clock::time_point{}; }),
+                {"job", 1});
+    const auto batch = [](std::uint32_t kinds, std::uint32_t words, std::size_t bytes) {
+        return Writer().put(kinds).put(words).put<std::uint32_t>(0).put(cluster::Message(bytes)).take();
+    };
+    EXPECT_THROW(share.receive(0, Topic::batch, Reader(batch(1, 0, 8)), {}), Error) << "units of no words";
+    EXPECT_THROW(share.receive(0, Topic::batch, Reader(batch(1, 4, 24)), {}), Error) << "half a unit";
+    EXPECT_THROW(share.receive(0, Topic::batch, Reader(batch(99, 1, 4)), {}), Error) << "too many kinds";
+    EXPECT_THROW(share.receive(0, Topic::batch, Reader(batch(2, 1, 4)), {}), Error) << "too short";
 }
 
 } // namespace

@@ -34,6 +34,8 @@ struct MadeUpOptions {
     std::uint64_t work_units = 0;
     double units_per_second = 1e6; ///< of a rank that is no straggler
     double stragglers = 0;         ///< share of ranks that are ten times slower
+    MadeUpTree tree = {};
+    Time launch_time = std::chrono::milliseconds(5); ///< of units that spawn: then the device pauses
     std::uint64_t seed = 1;
     Time least_delay{0}, most_delay{0}; ///< of a message
     Time latest_begin{0};               ///< ranks submit the job at random times until then
@@ -85,7 +87,8 @@ public:
         for (int number = 0; number < options.ranks; ++number) {
             Rank& one = rank(number);
             one.neighbours = cluster::Neighbours::of(number, options.ranks, "rank " + std::to_string(number));
-            one.work = std::make_shared<MadeUpWork>(one.neighbours, sizes, options.work_units, now);
+            one.work =
+                std::make_shared<MadeUpWork>(one.neighbours, sizes, options.work_units, now, options.tree);
             one.mark = {"made up", options.work_units};
             one.share = std::make_unique<cluster::JobShare>(
                 7, one.neighbours, [&one](int to, cluster::Message message) {
@@ -106,6 +109,8 @@ public:
     [[nodiscard]] Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
     [[nodiscard]] const std::vector<Rank>& ranks() const { return ranks_; }
     [[nodiscard]] Time time() const { return network_.now(); }
+    /// Of units that moved between ranks.
+    [[nodiscard]] std::uint64_t batches() const { return batches_; }
     [[nodiscard]] const cluster::Traffic& traffic() const { return network_.traffic(); }
     [[nodiscard]] double units_per_second() const {
         double sum = 0;
@@ -135,6 +140,8 @@ public:
     }
     /// Called for each task that a device has completed.
     std::function<void(int rank, IndexRange units)> on_done;
+    /// Called for each unit that a device has completed, if units spawn others.
+    std::function<void(int rank, const MadeUpUnit& unit)> on_unit;
     /// Called before a rank receives messages, after that and before it looks, and after that.
     enum class Stage : std::uint8_t { receives, looks, ends };
     std::function<void(const Rank& rank, Stage stage, std::size_t messages)> on_handling;
@@ -202,7 +209,8 @@ private:
             cluster::Reader message(received.bytes);
             const auto topic = message.get<cluster::Topic>();
             if (message.get<std::uint64_t>() != 7) continue; // there is one job
-            if (topic == cluster::Topic::want) one.unserved.insert(received.from);
+            if (topic == cluster::Topic::want && received.from > one.neighbours.rank)
+                one.unserved.insert(received.from);
             one.share->receive(received.from, topic, message, now());
         }
         if (on_handling) on_handling(one, Stage::looks, messages);
@@ -231,7 +239,8 @@ private:
             const auto topic = reader.get<cluster::Topic>();
             static_cast<void>(reader.get<std::uint64_t>());
             if (topic == cluster::Topic::credit) one.told = reader.get<std::uint64_t>();
-            if (topic == cluster::Topic::grant) one.unserved.erase(to);
+            if (topic == cluster::Topic::grant || topic == cluster::Topic::batch) one.unserved.erase(to);
+            if (topic == cluster::Topic::batch) ++batches_;
             ++one.sent;
             network_.send(one.neighbours.rank, to, std::move(message));
         }
@@ -243,14 +252,18 @@ private:
         if (!task) return;
         one.is_busy = true;
         if (++one.tasks == 1) one.first_task = time();
+        if (one.work->spawns()) {
+            one.work->load(*task);
+            return launch(one, *task, Time{});
+        }
         const Time busy = std::chrono::duration_cast<Time>(
-            std::chrono::duration<double>(static_cast<double>(task->size()) / one.units_per_second));
+            std::chrono::duration<double>(static_cast<double>(task->range.size()) / one.units_per_second));
         at(time() + std::max(busy, Time(1)), [this, &one, task = *task, busy] {
             one.is_busy = false;
             one.working += busy;
             one.last_end = time();
             one.last_task = busy;
-            if (one.work->done(task, busy) && on_done) on_done(one.neighbours.rank, task);
+            if (one.work->done(task, busy) && on_done) on_done(one.neighbours.rank, task.range);
             one.patience = {};
             run_device(one);
             if (options_.look_interval == Time{})
@@ -260,9 +273,42 @@ private:
         });
     }
 
+    /// The device works on units that spawn others until it pauses.
+    void launch(Rank& one, const WorkRange& task, Time busy_before) {
+        const double each = 1 / one.units_per_second;
+        const auto most = static_cast<std::uint64_t>(
+            std::chrono::duration<double>(options_.launch_time).count() * one.units_per_second);
+        // Children are not known yet: the launch ends early if all is done.
+        std::uint64_t units = 0;
+        one.work->run(std::max<std::uint64_t>(most, 1), [&](const MadeUpUnit& unit) {
+            ++units;
+            if (on_unit) on_unit(one.neighbours.rank, unit);
+        });
+        const auto took = std::chrono::duration_cast<Time>(
+            std::chrono::duration<double>(each * static_cast<double>(units)));
+        at(time() + std::max(took, Time(1)), [this, &one, task, busy = busy_before + took, took] {
+            one.working += took;
+            one.last_end = time();
+            one.patience = {};
+            one.work->pause();
+            if (one.work->left() > 0) {
+                launch(one, task, busy);
+            } else {
+                one.is_busy = false;
+                one.work->done(task, busy);
+                run_device(one);
+            }
+            look(one);
+        });
+    }
+
     /// What a look now has not sent, a later one may.
     void look_again(Rank& one) {
         if (one.share->is_over()) return;
+        if (one.work->spawns() && one.work->supply().is_running) { // as a real rank does
+            one.patience = std::clamp(one.patience * 2, shortest_patience, longest_patience);
+            return look_at(one, time() + one.patience);
+        }
         const auto supply = one.work->supply();
         if (supply.has_ended) return look_at(one, time() + shortest_patience);
         if (!supply.is_running) return;
@@ -287,7 +333,7 @@ private:
     std::vector<Rank> ranks_;
     std::priority_queue<Event> events_;
     std::vector<int> begins_;
-    std::uint64_t numbers_ = 0;
+    std::uint64_t numbers_ = 0, batches_ = 0;
 };
 
 } // namespace headrace::test

@@ -57,16 +57,26 @@ public:
     void stop(ErrorPtr why) override {
         locked([&] { work_.stop(std::move(why)); });
     }
-    [[nodiscard]] std::optional<IndexRange> next(int rank, bool is_idle) override {
+    [[nodiscard]] std::optional<WorkRange> next(int rank, bool is_idle) override {
         const std::scoped_lock lock(mutex_);
         return work_.next(rank, is_idle);
     }
-    void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
-                   Clock::time_point begin, Clock::time_point end) override {
-        locked([&] { work_.completed(rank, grants, next, begin, end); });
+    void receive(std::optional<int> rank, UnitBatch units) override {
+        locked([&] { work_.receive(rank, std::move(units)); });
     }
-    void abandoned(int rank, IndexRange grant) override {
-        locked([&] { work_.abandoned(rank, grant); });
+    void note_above(bool wants) override {
+        locked([&] { work_.note_above(wants); });
+    }
+    [[nodiscard]] std::shared_ptr<const UnitBatch> next_for_above() override {
+        const std::scoped_lock lock(mutex_);
+        return work_.next_for_above();
+    }
+    void completed(int rank, const std::vector<WorkRange>& works, std::optional<Part> next,
+                   Clock::time_point begin, Clock::time_point end) override {
+        locked([&] { work_.completed(rank, works, next, begin, end); });
+    }
+    void abandoned(int rank, const WorkRange& work) override {
+        locked([&] { work_.abandoned(rank, work); });
     }
 
     /// Blocks until the job is over here. Why it has failed; null: it has not.
@@ -97,7 +107,7 @@ private:
             const auto begin = Clock::now();
             ErrorPtr error;
             try {
-                do_(*task);
+                do_(task->range);
             } catch (...) {
                 error = current_error();
             }

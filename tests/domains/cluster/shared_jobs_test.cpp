@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iostream>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -186,6 +187,35 @@ TEST_P(SharedJobs, UnitsThatSpawnAreDoneOnce) {
             }));
         for (const std::uint32_t count : nodes.gather()) EXPECT_EQ(count, (2u << depth) - 1);
     });
+}
+
+TEST_P(SharedJobs, UnitsOfFewSeedsSpreadOverRanks) {
+    const auto ranks = static_cast<std::uint64_t>(GetParam().ranks);
+    for (const std::uint64_t seeds : {1u, 3u}) {
+        std::vector<std::uint64_t> expected(cells);
+        std::vector<Twig> left;
+        for (std::uint64_t seed = 0; seed < seeds; ++seed) left.push_back(Twig::root(seed));
+        while (!left.empty()) {
+            const Twig twig = left.back();
+            left.pop_back();
+            ++expected[twig.key % cells];
+            if (!twig.has_children()) continue;
+            left.push_back(twig.child(0));
+            left.push_back(twig.child(1));
+        }
+        run([&](int rank, Runtime& runtime) {
+            const Domain<std::uint64_t> nodes("nodes", {cells}), of_rank("of rank", {ranks});
+            auto job = Job("tree", seeds).accumulates(nodes, of_rank).share_units();
+            runtime.submit(job.seeds(TwigRoots{}).kernel([=](Task& task) {
+                return CountTwigs{task.sum(nodes), task.sum(of_rank), static_cast<std::uint64_t>(rank), 3000};
+            }));
+            EXPECT_TRUE(std::ranges::equal(nodes.gather(), expected)) << "rank " << rank;
+            const auto counts = of_rank.gather();
+            const auto at_work = std::ranges::count_if(counts, [](std::uint64_t units) { return units > 0; });
+            EXPECT_TRUE(at_work > 1 || ranks == 1) << "one rank has done all";
+            if (rank == 0) std::cout << at_work << " of " << ranks << " ranks were at work\n";
+        });
+    }
 }
 
 TEST_P(SharedJobs, ReductionsCombineEarlierContentsOnce) {

@@ -26,7 +26,7 @@ struct ExecutionStatus {
     std::string job;
     std::uint64_t work_units = 0, finished = 0;
     bool started = false;         ///< its predecessors have ended
-    bool waits_for_ranks = false; ///< its devices have done all that has come from the rank above
+    bool waits_for_ranks = false; ///< ranks below have work of it, or the rank above may send some
     std::chrono::steady_clock::time_point last_sign;
     std::vector<TaskInFlight> tasks;
 };

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace headrace {
@@ -40,6 +41,13 @@ public:
     [[nodiscard]] Schedule::Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const;
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void transfer(std::size_t donor, UnitBatch units);
+
+    /// Units have come from a rank below, as a device, or from the rank above. Devices should look for them.
+    void receive(std::optional<std::size_t> device, UnitBatch units);
+    /// The rank above wants units, as an idle device does; or it wants none any more.
+    void note_above(bool wants);
+    /// Units for the rank above, which are its own from then on. Null: there are none.
+    [[nodiscard]] std::shared_ptr<const UnitBatch> take_for_above();
 
     /// Returns seeds of the device's task, from `unclaimed` on, to the job: another job goes first on the
     /// device, or the device has no room for their data. Returns the new end of the task.

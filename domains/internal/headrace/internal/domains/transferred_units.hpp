@@ -30,6 +30,8 @@ public:
     [[nodiscard]] const std::shared_ptr<const UnitBatch>& at(const Work& batch) const {
         return batches_.at(batch.range.begin);
     }
+    /// The batch goes to another rank: its units are not kept.
+    std::shared_ptr<const UnitBatch> take(const Work& batch);
     void clear() noexcept { batches_.clear(); }
 
 private:

@@ -9,6 +9,28 @@
 //                <- want                <- want
 //                <- credit              <- credit
 //                 close ->               close ->
+//
+// Units that spawned move in batches, up and down the tree: from a rank whose devices have some to a
+// neighbour that wants units.
+//
+//     rank above   batch ->  this rank   batch ->   rank below      to a rank that is idle: its want says so
+//                 want ->               want ->                     a rank without work asks those below
+//                <- batch               <- batch
+//
+// When the job is complete. A rank is *quiet* if nothing is open on it, its devices have nothing, and so
+// have the ranks below, as far as it knows. A rank *owes* if the rank above counts on it: it has got a grant
+// or a batch whose credit it has not returned. It returns the credit of its batches, and that of the last
+// unit of its grants, only when it is quiet. It sends work only while it owes. Two ranks keep the order of
+// their messages.
+// - Invariant: if there is a unit on a rank, or on its way between this rank and those below it, the rank
+//   above has not got all its credit, and is not quiet.
+// - Units that come from above: the rank above has sent a grant or a batch, and counts it as not completed.
+//   Units that go up: the batch arrives before the credit that the rank returns later, so the rank above has
+//   these units before it counts the rank's work as completed. A quiet rank has all credit of those below.
+//   By induction from there, no unit is left on them, nor on its way to it.
+// - So rank 0 ends when no unit is left. And it does end: when none is left, ranks become quiet from the
+//   leaves of the tree on, and each returns all its credit.
+// A rank that does work again, because it has lost a device, may not owe any more. It then keeps that work.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/cluster/local_work.hpp>
@@ -75,15 +97,24 @@ private:
         std::uint64_t completed = 0; ///< units, of grants in the queue
         std::uint64_t progress = 0;  ///< units, of the first grant: those that its work knows to be completed
         std::uint64_t credit = 0;    ///< units that it has completed in all
+        std::deque<WorkRange> batches = {}; ///< not completed; without their units
+        std::uint64_t settled = 0;          ///< batches that it has completed in all
+        bool was_asked = false;             ///< for units, and has neither sent any nor become idle
         Clock::time_point idle_since = {};
         Clock::duration busy = {};     ///< that it has worked in all
         Clock::duration measured = {}; ///< what of this is told with completed grants
     };
 
-    void ask_above(const LocalWork::Supply& supply);
+    void ask_above(const LocalWork::Supply& supply, bool lacks_units);
     void give_credit(const LocalWork::Supply& supply, Clock::time_point now);
     void serve(Below& below, Clock::time_point now);
-    void take_credit(Below& below, std::uint64_t credit, Clock::duration busy, Clock::time_point now);
+    void take_credit(Below& below, Reader message, Clock::time_point now);
+    void receive_units(int from, Reader message);
+    void ask_below();
+    void send_units_above();
+    [[nodiscard]] bool owes() const;
+    [[nodiscard]] bool lacks_units(const LocalWork::Supply& supply, Clock::time_point now);
+    void forget_wish_above();
     void close();
     void stop(const ErrorPtr& why);
     [[nodiscard]] bool is_refused(int rank, const JobMark& mark);
@@ -101,9 +132,13 @@ private:
     ErrorPtr failure_; ///< of any rank
     bool has_told_failure_ = false, has_asked_ = false, is_idle_ = false, is_closed_ = false,
          is_over_ = false;
-    std::uint64_t last_grant_ = 0; ///< units
-    std::uint64_t granted_ = 0;    ///< units, to this rank
-    std::uint64_t credit_ = 0;     ///< units, returned
+    bool above_wants_ = false;                     ///< units
+    std::optional<Clock::time_point> lacks_since_; ///< a device, or a rank next to this one, wants units
+    std::uint64_t last_grant_ = 0;                 ///< units
+    std::uint64_t granted_ = 0;                    ///< units, to this rank
+    std::uint64_t credit_ = 0;                     ///< units, returned
+    std::uint64_t batches_ = 0;                    ///< from the rank above
+    std::uint64_t settled_ = 0;                    ///< batches whose credit is returned
     Clock::time_point credit_at_ = {};
 };
 

@@ -3,9 +3,11 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/index_range.hpp>
+#include <headrace/internal/domains/work_range.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,6 +26,9 @@ public:
         bool has_ended = false;
         std::uint64_t open = 0;      ///< work units that no device and no rank has
         std::uint64_t completed = 0; ///< work units, by this rank and those below
+        bool is_quiet = true;        ///< no device and no rank below has work of it, and none is open
+        bool wants_units = false;    ///< a device or a rank below is idle, and would work on spawned units
+        bool has_no_donor = false;   ///< and no device here could transfer any
         Clock::duration busy{};      ///< how long the busiest device has worked on them; 0: not known
         ErrorPtr stop_reason;        ///< why it ends without success
     };
@@ -39,20 +44,25 @@ public:
     /// No more come.
     virtual void close() = 0;
     virtual void stop(ErrorPtr why) = 0;
-    /// The next units for a rank below; nothing: none now. `is_idle`: it has nothing to do, so devices here
+    /// The next work for a rank below; nothing: none now. `is_idle`: it has nothing to do, so devices here
     /// transfer work to it that they have not begun.
-    [[nodiscard]] virtual std::optional<IndexRange> next(int rank, bool is_idle) = 0;
+    [[nodiscard]] virtual std::optional<WorkRange> next(int rank, bool is_idle) = 0;
+    /// Units have come that spawned elsewhere: from the rank below, or, if none is named, from that above.
+    virtual void receive(std::optional<int> rank, UnitBatch units) = 0;
+    /// The rank above wants units, as an idle rank below does; or it wants none any more.
+    virtual void note_above(bool wants) = 0;
+    /// Units for the rank above, which are its own from then on. Null: there are none.
+    [[nodiscard]] virtual std::shared_ptr<const UnitBatch> next_for_above() = 0;
     /// Of a grant that is not complete.
     struct Part {
         IndexRange grant;
         std::uint64_t units = 0; ///< completed
     };
-    /// The rank below has completed these units, one grant each, and a part of the next grant, and worked on
-    /// them in this time.
-    virtual void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+    /// The rank below has completed this work, and a part of the next grant, and worked on them in this time.
+    virtual void completed(int rank, const std::vector<WorkRange>& works, std::optional<Part> next,
                            Clock::time_point begin, Clock::time_point end) = 0;
-    /// The rank below will not complete them.
-    virtual void abandoned(int rank, IndexRange grant) = 0;
+    /// The rank below will not complete it.
+    virtual void abandoned(int rank, const WorkRange& work) = 0;
 };
 
 } // namespace headrace::cluster

@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/internal/domains/cluster/transport.hpp>
+#include <headrace/persistent/unit_batch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +19,11 @@ namespace headrace::cluster {
 enum class Topic : std::uint8_t {
     report,   ///< to rank 0: number of the exchange, bytes
     reports,  ///< down the tree: number of the exchange, bytes of each rank
-    want,     ///< to the rank above: job, whether it has none left, its JobMark: it has little work left
+    want,     ///< to the rank above: job, whether it has none left, its JobMark: it has little work left;
+              ///< to the rank below: job: it wants units that spawned there
     grant,    ///< to the rank below: job, first and last unit
-    credit,   ///< to the rank above: job, completed units so far, and how long its devices took
+    batch,    ///< to the rank above or below: job, units that spawned: UnitBatch
+    credit,   ///< to the rank above: job, completed units and batches so far, and how long its devices took
     close,    ///< down the tree: job: all its units are completed
     failure,  ///< to all neighbours in the tree: job, error
     replicas, ///< to rank 0: join, error, private replicas
@@ -64,6 +67,14 @@ public:
                 .put(error->native_code());
         return *this;
     }
+    Writer& put(const UnitBatch& units) {
+        put(units.kinds()).put(units.unit_words()).put(units.ranges());
+        for (std::uint32_t kind = 0; kind < units.kinds(); ++kind) {
+            const std::uint64_t words = units.stored(kind) * units.unit_words();
+            put(std::as_bytes(std::span(words > 0 ? units.unit(kind, 0) : nullptr, words)));
+        }
+        return *this;
+    }
     [[nodiscard]] Message take() { return std::move(bytes_); }
 
 private:
@@ -92,6 +103,23 @@ public:
     [[nodiscard]] std::string text() {
         const auto found = bytes();
         return {reinterpret_cast<const char*>(found.data()), found.size()};
+    }
+    [[nodiscard]] UnitBatch units() {
+        const auto kinds = get<std::uint32_t>(), words = get<std::uint32_t>(), ranges = get<std::uint32_t>();
+        const std::uint64_t size = words * sizeof(std::uint32_t);
+        // A kind has a bit in `ranges`.
+        if (words == 0 || kinds > 32) throw Error{ErrorKind::internal, "a message has no work units"};
+        UnitBatch units(kinds, words, ranges);
+        std::vector<std::uint32_t> unit(words);
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+            const auto all = bytes();
+            if (all.size() % size != 0) throw Error{ErrorKind::internal, "a message has half a work unit"};
+            for (std::size_t at = 0; at < all.size(); at += size) {
+                std::memcpy(unit.data(), all.data() + at, size);
+                units.add(kind, unit.data(), 1);
+            }
+        }
+        return units;
     }
     [[nodiscard]] ErrorPtr error() {
         if (get<std::uint8_t>() == 0) return nullptr;
