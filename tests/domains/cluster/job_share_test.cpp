@@ -400,15 +400,15 @@ TEST(JobShare, IsOverAtOnceIfAllWasCompletedBeforeItsRankSubmittedIt) {
     EXPECT_FALSE(share.failure());
 }
 
-/// Rank `rank` of two, which exchanges messages with the test.
-class OneOfTwo {
+/// Rank `rank` of `ranks`, which exchanges messages with the test.
+class OneRank {
 public:
-    explicit OneOfTwo(int rank)
-        : neighbours_(Neighbours::of(rank, 2, "rank")),
+    explicit OneRank(int rank, int ranks = 2)
+        : neighbours_(Neighbours::of(rank, ranks, "rank")),
           share_(7, neighbours_,
                  [this](int, cluster::Message message) { sent_.push_back(std::move(message)); }),
           work_(std::make_shared<MadeUpWork>(
-              neighbours_, subtree_sizes(2), 1, [this] { return now_; }, MadeUpTree{.of_root = 100})) {
+              neighbours_, subtree_sizes(ranks), 1, [this] { return now_; }, MadeUpTree{.of_root = 100})) {
         share_.begin(work_, {"job", 1});
         work_->start();
         look();
@@ -419,7 +419,10 @@ public:
         share_.look(now_);
     }
     void receive(Topic topic, const cluster::Message& message) {
-        share_.receive(1 - neighbours_.rank, topic, Reader(message), now_);
+        receive(1 - neighbours_.rank, topic, message);
+    }
+    void receive(int from, Topic topic, const cluster::Message& message) {
+        share_.receive(from, topic, Reader(message), now_);
         look();
     }
     /// The device takes a task. False: there is none.
@@ -484,7 +487,7 @@ cluster::Message credit(std::uint64_t units, std::uint64_t batches) {
 using Topics = std::vector<Topic>;
 
 TEST(JobShare, ReturnsTheLastCreditAfterTheUnitsThatItSendsUp) {
-    OneOfTwo rank(1);
+    OneRank rank(1);
     EXPECT_EQ(rank.take_sent(), Topics{Topic::want});
     rank.receive(Topic::grant, Writer().put<std::uint64_t>(0).put<std::uint64_t>(1).take());
     rank.receive(Topic::want, {});
@@ -503,8 +506,25 @@ TEST(JobShare, ReturnsTheLastCreditAfterTheUnitsThatItSendsUp) {
     EXPECT_FALSE(rank.work().supply().has_ended) << "rank 0 closes it";
 }
 
+TEST(JobShare, ReturnsTheLastCreditWhenNoRankBelowHasUnits) {
+    OneRank rank(1, 34); // rank 33 is below
+    rank.receive(0, Topic::grant, Writer().put<std::uint64_t>(0).put<std::uint64_t>(1).take());
+    rank.begin(1);
+    rank.receive(33, Topic::want, wish(true));
+    rank.pause();
+    rank.end();
+    EXPECT_FALSE(rank.take());
+    const Topics sent = rank.take_sent();
+    EXPECT_EQ(std::ranges::count(sent, Topic::batch), 1);
+    EXPECT_EQ(std::ranges::count(sent, Topic::credit), 0) << "rank 33 has the rest of the tree";
+    EXPECT_EQ(rank.work().supply().completed, 1u) << "although the seed is completed";
+    rank.receive(33, Topic::credit, credit(0, 1));
+    const Topics last = rank.take_sent();
+    EXPECT_EQ(std::ranges::count(last, Topic::credit), 1);
+}
+
 TEST(JobShare, EndsWhenNoUnitIsLeftHereAndBelow) {
-    OneOfTwo rank(0);
+    OneRank rank(0);
     rank.begin(1);
     rank.receive(Topic::want, wish(true));
     EXPECT_EQ(rank.take_sent(), Topics{}) << "the device has not paused";
@@ -523,7 +543,7 @@ TEST(JobShare, EndsWhenNoUnitIsLeftHereAndBelow) {
 }
 
 TEST(JobShare, DropsTheBatchesOfAJobThatIsAbandoned) {
-    OneOfTwo rank(0);
+    OneRank rank(0);
     rank.begin(1);
     rank.receive(Topic::want, wish(true));
     rank.pause();
