@@ -218,6 +218,29 @@ TEST_P(SharedJobs, UnitsOfFewSeedsSpreadOverRanks) {
     }
 }
 
+TEST_P(SharedJobs, UnitsOfAnotherKernelAreRefused) {
+    if (GetParam().ranks == 1) GTEST_SKIP() << "no other rank";
+    const auto outcomes = on_ranks(GetParam().ranks, network_, [&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> nodes("nodes", {1}), of_rank("of rank", {1});
+        const Domain<std::uint32_t> others("others", {1});
+        Job job("tree", 1);
+        if (rank == 0)
+            job.accumulates(nodes, of_rank).share_units().seeds(TwigRoots{}).kernel([=](Task& task) {
+                return CountTwigs{task.sum(nodes), task.sum(of_rank), 0, 30'000};
+            });
+        else
+            job.accumulates(others).share_units().seeds(Roots{}).kernel([=](Task& task) {
+                return Tree{task.sum(others), 20};
+            });
+        runtime.submit(job).wait();
+    });
+    for (const RankOutcome& outcome : outcomes) {
+        ASSERT_TRUE(outcome.error);
+        EXPECT_NE(std::string(outcome.error->what()).find("were given to a kernel"), std::string::npos)
+            << outcome.error->what();
+    }
+}
+
 TEST_P(SharedJobs, ReductionsCombineEarlierContentsOnce) {
     const auto contents = random_words();
     std::uint64_t odd = 5, least = 1'000;
