@@ -15,6 +15,7 @@ MessageCount& count_of(RankTraffic& traffic, Topic topic) {
     switch (topic) {
     case Topic::want:
     case Topic::grant:
+    case Topic::batch:
     case Topic::credit:
     case Topic::close:
     case Topic::failure:
