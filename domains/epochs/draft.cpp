@@ -58,7 +58,8 @@ Lock lock(const Descriptor& file) {
 
 /// Its name is never used again. So this removes no other file, whatever its writer does meanwhile.
 void remove_if_left(const fs::path& draft, bool is_of_this_host) {
-    constexpr std::time_t a_day = 24 * 60 * 60; // clocks of hosts differ, and a lock may be seen by one alone
+    constexpr std::time_t a_day =
+        std::time_t{24} * 60 * 60; // clocks of hosts differ, and a lock may be seen by one alone
     const Descriptor open(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     struct stat about {};
     if (!open.is_open() || ::fstat(open.number(), &about) != 0 || !S_ISREG(about.st_mode)) return;
