@@ -182,6 +182,8 @@ void Schedule::close() {
     }
 }
 
+bool Schedule::takes_units() const { return std::ranges::any_of(participants_, &Participant::takes_units); }
+
 bool Schedule::wants_units(double now) const {
     if (!shape_.shares_units || open_.has_units() || open_.has_transferred()) return false;
     const auto waits = [&](std::size_t i) {

@@ -69,6 +69,7 @@ void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point 
         Below& one = below(from);
         one.wants = true;
         one.is_idle = message.get<std::uint8_t>() != 0;
+        one.takes_units = message.get<std::uint8_t>() != 0;
         if (one.is_idle) one.was_asked = false; // it has none
         one.mark = JobMark::read(message);
         break;
@@ -130,8 +131,12 @@ void JobShare::ask_above(const LocalWork::Supply& supply, bool lacks_units) {
     if (has_asked_ ? !is_idle || is_idle_ : supply.open > last_grant_ / 2) return;
     has_asked_ = true;
     is_idle_ = is_idle;
-    send_(neighbours_.above,
-          about(Topic::want).put<std::uint8_t>(is_idle ? 1 : 0).put(mark_.work_units).put(mark_.name).take());
+    send_(neighbours_.above, about(Topic::want)
+                                 .put<std::uint8_t>(is_idle ? 1 : 0)
+                                 .put<std::uint8_t>(supply.takes_units ? 1 : 0)
+                                 .put(mark_.work_units)
+                                 .put(mark_.name)
+                                 .take());
 }
 
 void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point now) {
@@ -198,6 +203,7 @@ void JobShare::receive_units(int from, Reader message) {
 
 void JobShare::serve(Below& one, Clock::time_point now) {
     if (!one.wants || is_refused(one.rank, one.mark)) return;
+    if (std::exchange(one.takes_units, false)) work_->note_takes_units(one.rank); // once
     const auto work = work_->next(one.rank, one.is_idle);
     if (!work) return;
     one.wants = one.was_asked = false;

@@ -34,6 +34,7 @@ public:
         if (work) job_->launched(device, *work, work->range.size());
         return work;
     }
+    void note_takes_units(int rank) override { job_->transfers().note_takes_units(device_of_rank(rank)); }
     void receive(std::optional<int> rank, UnitBatch units) override {
         job_->transfers().receive(rank ? std::optional(device_of_rank(*rank)) : std::nullopt,
                                   std::move(units));

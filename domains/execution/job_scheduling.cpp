@@ -54,7 +54,7 @@ Schedule::Participant participant_of(const Job& job, const JobParticipant& one) 
             .is_group = one.is_rank,
             .is_processor = info.kind == DeviceKind::cpu,
             .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
-            .takes_units = (variant == nullptr || has_launches),
+            .takes_units = (variant == nullptr || has_launches) && !one.is_rank, // which says so itself
             .is_standby = !one.standby.empty(),
             .memory = one.memory};
 }

@@ -33,6 +33,7 @@ cluster::LocalWork::Supply JobExecution::supply() const {
     supply.open = schedule.open_units();
     supply.completed = schedule.completed_units();
     supply.is_quiet = schedule.is_quiet();
+    supply.takes_units = schedule.takes_units();
     supply.wants_units = supply.is_running && schedule.wants_units(state_.running().account.now());
     supply.has_no_donor = supply.wants_units && schedule.has_no_donor();
     supply.busy = state_.running().account.busiest();

@@ -86,6 +86,11 @@ void JobTransfers::transfer(std::size_t donor, UnitBatch units) {
     run.transferred.add(batches, std::move(units));
 }
 
+void JobTransfers::note_takes_units(std::size_t device) {
+    const std::scoped_lock lock(state_.mutex);
+    state_.running().schedule.note_takes_units(state_.participant_of(device));
+}
+
 void JobTransfers::receive(std::optional<std::size_t> device, UnitBatch units) {
     const std::scoped_lock lock(state_.mutex);
     if (!state_.life.is_running()) return;

@@ -477,7 +477,12 @@ cluster::Message one_unit() {
 }
 
 cluster::Message wish(bool is_idle) {
-    return Writer().put<std::uint8_t>(is_idle ? 1 : 0).put<std::uint64_t>(1).put(std::string("job")).take();
+    return Writer()
+        .put<std::uint8_t>(is_idle ? 1 : 0)
+        .put<std::uint8_t>(1)
+        .put<std::uint64_t>(1)
+        .put(std::string("job"))
+        .take();
 }
 
 cluster::Message credit(std::uint64_t units, std::uint64_t batches) {

@@ -78,8 +78,7 @@ public:
                      .shares_units = spawns(),
                      .is_open = neighbours.rank != 0,
                      .has_above = neighbours.rank != 0},
-                    participants(neighbours, sizes, spawns()), make_policy("adaptive"),
-                    std::make_shared<Anywhere>()) {}
+                    participants(neighbours, sizes), make_policy("adaptive"), std::make_shared<Anywhere>()) {}
 
     void start() {
         has_started_ = true;
@@ -93,6 +92,7 @@ public:
                 .open = schedule_.open_units(),
                 .completed = schedule_.completed_units(),
                 .is_quiet = schedule_.is_quiet(),
+                .takes_units = spawns(),
                 .wants_units = is_running() && schedule_.wants_units(seconds()),
                 .has_no_donor = schedule_.has_no_donor(),
                 .busy = *std::ranges::max_element(busy_),
@@ -114,6 +114,7 @@ public:
         if (work && work->units) transferred_.erase(work->range.begin);
         return work;
     }
+    void note_takes_units(int rank) override { schedule_.note_takes_units(participant_of(rank)); }
     void receive(std::optional<int> rank, UnitBatch units) override {
         if (!is_running()) return;
         const auto from = rank ? std::optional(participant_of(*rank)) : std::nullopt;
@@ -208,14 +209,14 @@ private:
     };
 
     static std::vector<Schedule::Participant> participants(const cluster::Neighbours& neighbours,
-                                                           const std::vector<int>& sizes, bool spawns) {
+                                                           const std::vector<int>& sizes) {
         std::vector<Schedule::Participant> all(1);
         for (const int rank : neighbours.below) {
             const int size = sizes[static_cast<std::size_t>(rank)];
             all.push_back({.estimate = {.peak = static_cast<double>(size), .units_per_second = {}},
                            .full = static_cast<std::uint64_t>(size),
                            .is_group = true,
-                           .takes_units = spawns});
+                           .takes_units = false});
         }
         return all;
     }

@@ -61,6 +61,9 @@ public:
         const std::scoped_lock lock(mutex_);
         return work_.next(rank, is_idle);
     }
+    void note_takes_units(int rank) override {
+        locked([&] { work_.note_takes_units(rank); });
+    }
     void receive(std::optional<int> rank, UnitBatch units) override {
         locked([&] { work_.receive(rank, std::move(units)); });
     }

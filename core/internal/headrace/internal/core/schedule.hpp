@@ -105,6 +105,10 @@ public:
 
     // Units that move between schedules: this one, that above, and those of participants that are groups.
 
+    /// Any participant works on transferred units.
+    [[nodiscard]] bool takes_units() const;
+    /// A participant that is a group turns out to have one that does.
+    void note_takes_units(std::size_t participant) { participants_[participant].takes_units = true; }
     /// The schedule above wants units, as an idle participant does; or it wants none any more.
     void note_above(bool wants);
     /// Units for the schedule above. They are its own from then on.

@@ -42,6 +42,8 @@ public:
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void transfer(std::size_t donor, UnitBatch units);
 
+    /// The device is a rank below that works on transferred units.
+    void note_takes_units(std::size_t device);
     /// Units have come from a rank below, as a device, or from the rank above. Devices should look for them.
     void receive(std::optional<std::size_t> device, UnitBatch units);
     /// The rank above wants units, as an idle device does; or it wants none any more.

@@ -92,6 +92,7 @@ private:
         int rank = 0;
         bool wants = false;
         bool is_idle = false;        ///< it has done all that it got
+        bool takes_units = false;    ///< that spawned elsewhere
         JobMark mark = {};           ///< of the job as that rank has submitted it
         std::deque<Grant> grants;    ///< not completed
         std::uint64_t completed = 0; ///< units, of grants in the queue

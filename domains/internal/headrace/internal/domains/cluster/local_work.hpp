@@ -27,6 +27,7 @@ public:
         std::uint64_t open = 0;      ///< work units that no device and no rank has
         std::uint64_t completed = 0; ///< work units, by this rank and those below
         bool is_quiet = true;        ///< no device and no rank below has work of it, and none is open
+        bool takes_units = false;    ///< a device or a rank below works on units that spawned elsewhere
         bool wants_units = false;    ///< a device or a rank below is idle, and would work on spawned units
         bool has_no_donor = false;   ///< and no device here could transfer any
         Clock::duration busy{};      ///< how long the busiest device has worked on them; 0: not known
@@ -47,6 +48,8 @@ public:
     /// The next work for a rank below; nothing: none now. `is_idle`: it has nothing to do, so devices here
     /// transfer work to it that they have not begun.
     [[nodiscard]] virtual std::optional<WorkRange> next(int rank, bool is_idle) = 0;
+    /// This rank below works on units that spawned elsewhere.
+    virtual void note_takes_units(int rank) = 0;
     /// Units have come that spawned elsewhere: from the rank below, or, if none is named, from that above.
     virtual void receive(std::optional<int> rank, UnitBatch units) = 0;
     /// The rank above wants units, as an idle rank below does; or it wants none any more.

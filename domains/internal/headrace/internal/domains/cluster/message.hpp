@@ -19,7 +19,8 @@ namespace headrace::cluster {
 enum class Topic : std::uint8_t {
     report,   ///< to rank 0: number of the exchange, bytes
     reports,  ///< down the tree: number of the exchange, bytes of each rank
-    want,     ///< to the rank above: job, whether it has none left, its JobMark: it has little work left;
+    want,     ///< to the rank above: job, whether it has none left, whether it takes units that spawned
+              ///< elsewhere, its JobMark: it has little work left;
               ///< to the rank below: job: it wants units that spawned there
     grant,    ///< to the rank below: job, first and last unit
     batch,    ///< to the rank above or below: job, units that spawned: UnitBatch
