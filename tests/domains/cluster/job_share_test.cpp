@@ -563,7 +563,7 @@ TEST(JobShare, DropsTheBatchesOfAJobThatIsAbandoned) {
 
 TEST(JobShare, RefusesMessagesThatNoRankSends) {
     const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
-    JobShare share(7, neighbours, [](int, cluster::Message) {});
+    JobShare share(7, neighbours, [](int, const cluster::Message&) {});
     const cluster::Message credit = Writer().put<std::uint64_t>(1).take();
     EXPECT_THROW(share.receive(2, Topic::credit, Reader(credit), {}), Error) << "of a rank that is not below";
     EXPECT_THROW(share.receive(33, Topic::credit, Reader(cluster::Message{}), {}), Error) << "too short";
