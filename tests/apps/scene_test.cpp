@@ -124,7 +124,8 @@ constexpr std::string_view ply_header =
 TEST(Ply, AsciiPolygonsBecomeTriangles) {
     const ScratchFolder folder;
     const Scene scene = load_scene(
-        folder.write("s.ply", std::string(ply_header) + "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n"), 0.3f);
+        folder.write("s.ply", std::string(ply_header).append("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")),
+        0.3f);
     EXPECT_EQ(scene.triangles.size(), 2u);
     expect_rgb(material_of(scene, 0).diffuse, {0.3f, 0.3f, 0.3f});
 }
