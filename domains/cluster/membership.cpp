@@ -41,7 +41,6 @@ Neighbours Neighbours::of(int rank, int ranks, std::string name) { // without a 
 
 Membership::Membership(int rank, int ranks, std::string name, Send send, Clock::time_point now)
     : rank_(rank),
-      ranks_(ranks),
       name_(std::move(name)),
       send_(std::move(send)),
       members_(first_ranks(ranks)),

@@ -109,7 +109,7 @@ fs::path behind_links(fs::path file) {
 Draft::Draft(const fs::path& file) : file_(file) {
     remove_those_left(file);
     std::error_code ignored;
-    // Less what the user's mask takes; or nobody else reads it until it has the rights of the earlier file.
+    // Less what the user's mask takes; or no other user reads it until it has the rights of the earlier file.
     const mode_t mode = fs::exists(file, ignored) ? 0600 : 0666;
     constexpr int tries = 100;
     for (int i = 0; i < tries; ++i) {

@@ -2,17 +2,14 @@
 #include "core/environment_variable.hpp"
 #include "core/eventually.hpp"
 #include "end_to_end/path_tracer.hpp"
+#include "end_to_end/ranks.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -24,18 +21,11 @@
 namespace headrace::end_to_end {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 const char* const tissue = "photons = 150000\nseed = 5\n[grid]\nnz = 40\nnr = 50\nna = 9\n"
                            "[[layer]]\nn = 1.4\nmua = 3\nmus = 100\ng = 0.8\nd = 0.1\n"
                            "fluorophore = { mua = 1, quantum_yield = 0.3 }\n";
-
-std::string content(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    EXPECT_TRUE(stream.is_open()) << file;
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Changes when another file takes the name: a number alone may come again.
 using FileId = std::tuple<ino_t, time_t, long>;
@@ -274,29 +264,17 @@ TEST_F(Checkpoints, OfThePathTracerGoOn) {
     EXPECT_LT(largest_difference(render(folder_, room + Options{"--resume", "c"}), undisturbed), 1e-4);
 }
 
-/// More ranks than cores, also as root in a container: see cluster_test.cpp.
-constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=0"},
-                                 std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                 std::pair{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                 std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                 std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                 std::pair{"PRTE_ALLOW_RUN_AS_ROOT", "1"},
-                                 std::pair{"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                 std::pair{"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
-                                 std::pair{"PRTE_MCA_hwloc_default_binding_policy", "none"}};
-
 class CheckpointsOfRanks : public Checkpoints {
 protected:
     void SetUp() override {
-        if (mpirun.empty()) GTEST_SKIP() << "this build has no MPI, or there is no mpirun on this machine";
-        for (const auto& [name, value] : environment) setenv(name, value, 1);
+        prepare_ranks();
+        if (IsSkipped()) return;
         folder_.write("one.toml", "[[node]]\n[[node.device]]\nkind = \"cpu\"\nthreads = 1\n"); // of a rank
     }
     [[nodiscard]] Program start_ranks(const Options& more) const {
         return {mpirun, Options{"-n", "2", HEADRACE_FLUORESCENCE} + options(more, "@one.toml"),
                 folder_.path()};
     }
-    const std::string mpirun = HEADRACE_MPIRUN;
 };
 
 TEST_F(CheckpointsOfRanks, OneProcessAndTwoRanksGoOnFromEachOther) {

@@ -36,6 +36,12 @@ inline constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=
                                         std::pair{"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
                                         std::pair{"PRTE_MCA_hwloc_default_binding_policy", "none"}};
 
+/// For the SetUp of a test: it is skipped without mpirun, else what it starts gets the environment.
+inline void prepare_ranks() {
+    if (mpirun.empty()) GTEST_SKIP() << "this build has no MPI, or there is no mpirun on this machine";
+    for (const auto& [name, value] : environment) setenv(name, value, 1);
+}
+
 inline std::string quoted(const std::string& word) { return std::string("'").append(word).append("'"); }
 
 /// `program` without "headrace-". `ranks` of 0: without mpirun.
@@ -75,10 +81,7 @@ inline std::vector<std::string> lines_of(const std::string& program, const std::
 
 class Cluster : public testing::Test {
 protected:
-    void SetUp() override {
-        if (mpirun.empty()) GTEST_SKIP() << "this build has no MPI, or there is no mpirun on this machine";
-        for (const auto& [name, value] : environment) setenv(name, value, 1);
-    }
+    void SetUp() override { prepare_ranks(); }
     [[nodiscard]] Outcome run(int ranks, const std::string& program, const Options& options) const {
         return shell(folder_.path(), command_line(ranks, program, options));
     }

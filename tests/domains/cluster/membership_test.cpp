@@ -1,5 +1,5 @@
-// tests/domains/cluster/membership_test.cpp - how ranks agree on who is lost: the state machines of all
-// ranks, in virtual time on one thread.
+// tests/domains/cluster/membership_test.cpp - how ranks agree on which of them are lost: the state machines
+// of all ranks, in virtual time on one thread.
 #include <core/seeds.hpp>
 #include <headrace/internal/domains/cluster/membership.hpp>
 #include <headrace/internal/domains/cluster/stepped_network.hpp>

@@ -2,7 +2,7 @@
 // a state machine without threads. Internal to domains/.
 //
 // Neighbours in the tree send each other signs of life. A rank that misses them suspects the neighbour.
-// Rank 0 alone decides. It tells all ranks who is lost, and the members that are left form a new tree: the
+// Rank 0 alone decides. It tells all ranks which are lost, and the members that are left form a new tree: the
 // next generation.
 //
 //     neighbour silent -> suspect -> rank 0: loss -> all ranks: next generation
@@ -66,7 +66,7 @@ private:
     void set_lost(std::vector<int> lost, std::uint32_t generation);
     [[nodiscard]] std::vector<int> watched() const; ///< neighbours
 
-    const int rank_, ranks_;
+    const int rank_;
     const std::string name_;
     const Send send_;
     std::uint32_t generation_ = 0;
