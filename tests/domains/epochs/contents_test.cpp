@@ -14,14 +14,14 @@
 namespace headrace::test {
 namespace {
 
-constexpr std::uint64_t cells = 13, units = 10'007;
+constexpr std::uint64_t first_units = 10'007;
 
 using Contents = OnDeviceLists;
 INSTANTIATE_TEST_SUITE_P(On, Contents, testing::Values("cpu", two_private_cpus), by_list);
 
 TEST_P(Contents, OfSumsComeBack) {
     const NumberedJob numbered{cells};
-    runtime().submit(numbered.job(units));
+    runtime().submit(numbered.job(first_units));
     const DomainData::Contents sums = numbered.sums.data()->contents(),
                                counts = numbered.counts.data()->contents();
     EXPECT_EQ(sums.written, (std::vector<IndexRange>{{0, cells}}));
@@ -29,15 +29,15 @@ TEST_P(Contents, OfSumsComeBack) {
     runtime().submit(numbered.job(777)); // is forgotten
     numbered.sums.data()->restore(sums);
     numbered.counts.data()->restore(counts);
-    EXPECT_EQ(numbered.result(), numbered.expected({0, units}));
-    runtime().submit(numbered.job(units + 100).only_units({units, units + 100}));
-    EXPECT_EQ(numbered.result(), numbered.expected({0, units + 100}));
+    EXPECT_EQ(numbered.result(), numbered.expected({0, first_units}));
+    runtime().submit(numbered.job(first_units + 100).only_units({first_units, first_units + 100}));
+    EXPECT_EQ(numbered.result(), numbered.expected({0, first_units + 100}));
 }
 
 TEST_P(Contents, MayBeThatItWasNeverWritten) {
-    const Domain<std::uint64_t> words("words", {units}), least("least", {cells});
-    for (std::uint64_t i = 0; i < units; ++i) words.fill()[i] = i + 1;
-    const auto job = Job("least", units).reads(words).reduces<Min>(least).kernel([=](Task& task) {
+    const Domain<std::uint64_t> words("words", {first_units}), least("least", {cells});
+    for (std::uint64_t i = 0; i < first_units; ++i) words.fill()[i] = i + 1;
+    const auto job = Job("least", first_units).reads(words).reduces<Min>(least).kernel([=](Task& task) {
         return ReduceInto<Min>{task.read(words), task.reduce<Min>(least)};
     });
     const DomainData::Contents nothing = least.data()->contents();
@@ -51,42 +51,47 @@ TEST_P(Contents, MayBeThatItWasNeverWritten) {
 }
 
 TEST_P(Contents, OfSomeRowsAreThese) {
-    const Domain<std::uint64_t> x("x", {units, 2});
-    Job job =
-        Job("rows", units * 2).writes(rows(x)).kernel([=](Task& task) { return HalfRows{task.write(x)}; });
-    const std::uint64_t cut = random_() % (units - 2) + 1;
+    const Domain<std::uint64_t> x("x", {first_units, 2});
+    Job job = Job("rows", first_units * 2).writes(rows(x)).kernel([=](Task& task) {
+        return HalfRows{task.write(x)};
+    });
+    const std::uint64_t cut = random_() % (first_units - 2) + 1;
     runtime().submit(Job(job).only_units({0, 2 * cut})).wait();
     const DomainData::Contents some = x.data()->contents();
     EXPECT_EQ(some.written, (std::vector<IndexRange>{{0, 2 * cut}}));
-    runtime().submit(Job(job).only_units({2 * cut, 2 * units})).wait();
-    EXPECT_EQ(x.data()->contents().written, (std::vector<IndexRange>{{0, 2 * units}}));
+    runtime().submit(Job(job).only_units({2 * cut, 2 * first_units})).wait();
+    EXPECT_EQ(x.data()->contents().written, (std::vector<IndexRange>{{0, 2 * first_units}}));
     x.data()->restore(some);
     EXPECT_EQ(x.data()->contents(), some);
-    runtime().submit(Job(job).only_units({2 * cut, 2 * units})).wait();
-    for (std::uint64_t i = 0; i < 2 * units; ++i) ASSERT_EQ(x.gather()[i], mixed(i));
+    runtime().submit(Job(job).only_units({2 * cut, 2 * first_units})).wait();
+    for (std::uint64_t i = 0; i < 2 * first_units; ++i) ASSERT_EQ(x.gather()[i], mixed(i));
 }
 
 TEST_P(Contents, OfRecordsAreTheRecords) {
-    const Domain<std::uint64_t> words("words", {units});
+    const Domain<std::uint64_t> words("words", {first_units});
     for (std::uint64_t& word : words.fill()) word = random_();
-    const Domain<Record> records("records", {6 * units});
+    const Domain<Record> records("records", {6 * first_units});
     const auto append = [&](IndexRange some) {
-        return Job("append", units).only_units(some).reads(words).appends(records).kernel([=](Task& task) {
-            return AppendSome{task.read(words), task.append(records)};
-        });
+        return Job("append", first_units)
+            .only_units(some)
+            .reads(words)
+            .appends(records)
+            .kernel([=](Task& task) {
+                return AppendSome{task.read(words), task.append(records)};
+            });
     };
     const auto by_unit = [](const Record& record) { return std::pair(record.unit, record.number); };
     const DomainData::Contents nothing = records.data()->contents();
     runtime().submit(append({0, 100}));
     const DomainData::Contents some = records.data()->contents();
     EXPECT_EQ(some.records, records.count());
-    runtime().submit(append({100, units}));
+    runtime().submit(append({100, first_units}));
     const auto all = records.sorted_by(by_unit);
     const std::vector<Record> expected(all.begin(), all.end());
     for (const auto& [from, contents] :
          {std::pair<std::uint64_t, DomainData::Contents>{0, nothing}, {100, some}}) {
         records.data()->restore(contents);
-        runtime().submit(append({from, units}));
+        runtime().submit(append({from, first_units}));
         EXPECT_TRUE(std::ranges::equal(records.sorted_by(by_unit), expected)) << from;
     }
 }
@@ -94,20 +99,21 @@ TEST_P(Contents, OfRecordsAreTheRecords) {
 TEST_P(Contents, ComeBackAfterAFailure) {
     const LogLines quiet(LogLevel::error);
     const NumberedJob numbered{cells};
-    runtime().submit(numbered.job(units));
+    runtime().submit(numbered.job(first_units));
     const DomainData::Contents sums = numbered.sums.data()->contents(),
                                counts = numbered.counts.data()->contents();
-    const JobHandle failing = runtime().submit(numbered.job(units).on_tasks(
-        [](const TaskStatistics&) {
-            throw Error{ErrorKind::kernel, "it fails"};
-        },
-        {}));
+    const JobHandle failing = runtime().submit(numbered.job(first_units)
+                                                   .on_tasks(
+                                                       [](const TaskStatistics&) {
+                                                           throw Error{ErrorKind::kernel, "it fails"};
+                                                       },
+                                                       {}));
     EXPECT_THROW(failing.wait(), Error);
     EXPECT_THROW(static_cast<void>(numbered.sums.gather()), Error);
     EXPECT_THROW(static_cast<void>(numbered.counts.data()->contents()), Error);
     numbered.sums.data()->restore(sums);
     numbered.counts.data()->restore(counts);
-    EXPECT_EQ(numbered.result(), numbered.expected({0, units}));
+    EXPECT_EQ(numbered.result(), numbered.expected({0, first_units}));
 }
 
 TEST(Contents, OfAnotherDomainAreRefused) {

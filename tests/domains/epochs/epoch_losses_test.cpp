@@ -25,7 +25,7 @@ namespace {
 using cluster::SimulatedNetwork;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t units = 30'000, units_of_epoch = 3000;
+constexpr std::uint64_t units_of_run = 30'000, units_of_epoch = 3000;
 
 /// Where a rank is lost.
 enum class Point { decides, commits, computes, first_decides, first_commits, resumes };
@@ -49,7 +49,7 @@ protected:
         int asked = 0;
         options.stops = [&asked] { return ++asked > 3; };
         const NumberedJob job{50};
-        EXPECT_THROW(static_cast<void>(run_in_epochs(runtime, job.job(units), options)), Error);
+        EXPECT_THROW(static_cast<void>(run_in_epochs(runtime, job.job(units_of_run), options)), Error);
         ASSERT_TRUE(std::filesystem::exists(file_));
     }
 
@@ -82,14 +82,14 @@ TEST_P(EpochLosses, LeaveTheResultOfAllUnits) {
     std::map<int, std::uint64_t> losses; // by rank: epochs before it, counted over both runs
     for (int number = 0; number < 2; ++number)
         losses[std::uniform_int_distribution(1, case_.ranks - 1)(random)] =
-            std::uniform_int_distribution<std::uint64_t>(0, 2 * units / units_of_epoch - 1)(random);
+            std::uniform_int_distribution<std::uint64_t>(0, 2 * units_of_run / units_of_epoch - 1)(random);
     if (case_.point == Point::resumes)
         for (auto& [rank, epoch] : losses) epoch = 0;
     const auto lose = [&](int rank) { network.lose(rank, case_.is_told); };
     std::atomic<int> ended = 0;
     const auto outcomes = on_ranks(case_.ranks, network, [&](int rank, Runtime& runtime) {
         for (std::uint64_t run = 0; run < 2; ++run) {
-            const std::uint64_t before = run * (units / units_of_epoch);
+            const std::uint64_t before = run * (units_of_run / units_of_epoch);
             const auto lose_at = [&](Point point, std::uint64_t done, bool is_first) {
                 if (point != case_.point) return;
                 for (const auto& [one, epoch] : losses)
@@ -114,10 +114,11 @@ TEST_P(EpochLosses, LeaveTheResultOfAllUnits) {
                 if (rank == 0) lose_at(Point::first_commits, now, true);
             };
             const NumberedJob numbered{50};
-            Job job = numbered.job(units);
+            Job job = numbered.job(units_of_run);
             job.on_tasks([&](const TaskStatistics&) { lose_at(Point::computes, done, false); }, {});
             static_cast<void>(run_in_epochs(runtime, job, options));
-            ASSERT_EQ(numbered.result(), numbered.expected({0, units})) << "rank " << rank << ", run " << run;
+            ASSERT_EQ(numbered.result(), numbered.expected({0, units_of_run}))
+                << "rank " << rank << ", run " << run;
         }
         ++ended;
     });

@@ -26,7 +26,7 @@
 namespace headrace::test {
 namespace {
 
-constexpr std::uint64_t cells = 13, units = 30'011;
+constexpr std::uint64_t units = 30'011;
 constexpr EpochOptions::Seconds at_each_commit{0};
 
 template <class T>

@@ -10,6 +10,8 @@
 
 namespace headrace::test {
 
+inline constexpr std::uint64_t cells = 13; // of most tests
+
 struct NumberedJob {
     std::uint64_t cells;
     Domain<std::uint64_t> sums{"sums", {cells}}, counts{"counts", {cells}};

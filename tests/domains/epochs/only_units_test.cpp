@@ -12,8 +12,6 @@
 namespace headrace::test {
 namespace {
 
-constexpr std::uint64_t cells = 13;
-
 using OnlyUnits = OnDeviceLists;
 INSTANTIATE_TEST_SUITE_P(On, OnlyUnits, device_lists(), by_list);
 
