@@ -67,8 +67,8 @@ typedef struct {
 } HrUnit;
     #define HEADRACE_PARAMETERS \
         __global ulong *greatest, ulong cells, __global ulong *sums, ulong stride, __global HrUnit *leaves, \
-            ulong capacity, uint depth
-    #define HEADRACE_ARGUMENTS greatest, cells, sums, stride, leaves, capacity, depth
+            ulong capacity, __global uint *paths, uint depth
+    #define HEADRACE_ARGUMENTS greatest, cells, sums, stride, leaves, capacity, paths, depth
 ulong word_of(ulong x) {
     x = (x + 0x9e3779b97f4a7c15ul) * 0xbf58476d1ce4e5b9ul;
     x = (x ^ x >> 27) * 0x94d049bb133111ebul;
@@ -83,6 +83,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
     hr_atomic_max_ulong(&greatest[unit.seed % cells], word);
     hr_exact_add_double(sums, stride, unit.seed % cells, as_double(term_bits(1, word, 52, 64)));
     if (unit.path >> depth != 0) {
+        paths[((ulong)unit.seed << depth) + unit.path - (1u << depth)] = unit.path;
         hr_append(leaves, capacity, unit);
         return;
     }

@@ -120,8 +120,8 @@ struct CopyRecords {
     HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { to.append(from[i]); }
 };
 
-/// A full binary tree below every seed; nodes reduce and add, leaves are appended. Path 1 is a root; p has
-/// 2p and 2p + 1 below it.
+/// A full binary tree below every seed; nodes reduce and add, leaves are appended and scattered. Path 1 is a
+/// root; p has 2p and 2p + 1 below it.
 struct Sprout {
     std::uint32_t seed, path;
     bool operator==(const Sprout&) const = default;
@@ -131,6 +131,7 @@ struct Grove {
     Reduction<std::uint64_t, Max> greatest;
     Sum<ExactSum<double>> sums;
     Append<Sprout> leaves;
+    Scatter<std::uint32_t> paths; ///< of leaves, seed by seed
     std::uint32_t depth;
 
     HEADRACE_HOST_DEVICE static std::uint64_t word(Sprout sprout) {
@@ -140,7 +141,10 @@ struct Grove {
     HEADRACE_KERNEL void operator()(auto& lane, Sprout sprout) const {
         greatest.combine(sprout.seed % greatest.size(), word(sprout));
         sums.add(sprout.seed % sums.size(), term<double>(1, word(sprout)));
-        if (sprout.path >> depth != 0) return leaves.append(sprout);
+        if (sprout.path >> depth != 0) {
+            paths[(std::uint64_t{sprout.seed} << depth) + sprout.path - (1u << depth)] = sprout.path;
+            return leaves.append(sprout);
+        }
         lane.spawn(Sprout{sprout.seed, 2 * sprout.path});
         lane.spawn(Sprout{sprout.seed, 2 * sprout.path + 1});
     }

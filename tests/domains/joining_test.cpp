@@ -476,50 +476,57 @@ TEST_P(Records, ThatAreOneTooManyAreAnErrorUntilTheDomainIsCleared) {
 // ----------------------------------------------------------------------------------------------------
 
 TEST_P(Joinings, OfJobsThatSpawnAndShareUnits) {
-    constexpr std::uint32_t depth = 9;
-    constexpr std::uint64_t seeds = 23, leaves_count = seeds << depth;
-    const Domain<std::uint64_t> greatest("greatest", {cells});
-    const Domain<ExactSum<double>> sums("sums", {cells});
-    const Domain<Sprout> leaves("leaves", {leaves_count});
+    for (const auto& [seeds, depth] : {std::pair{23u, 9u}, {1u, 17u}}) { // of one seed all devices want units
+        const std::uint64_t leaves_count = std::uint64_t{seeds} << depth;
+        const Domain<std::uint64_t> greatest("greatest", {cells});
+        const Domain<ExactSum<double>> sums("sums", {cells});
+        const Domain<Sprout> leaves("leaves", {leaves_count});
+        const Domain<std::uint32_t> paths("paths", {leaves_count});
 
-    std::vector<std::uint64_t> greatest_expected(cells, 0);
-    std::vector<ReferenceSum<double>> sums_expected(cells);
-    std::vector<Sprout> leaves_expected;
-    for (std::uint32_t seed = 0; seed < seeds; ++seed)
-        for (std::uint32_t path = 1; path < 2u << depth; ++path) {
-            const std::uint64_t word = Grove::word({seed, path});
-            greatest_expected[seed % cells] = std::max(greatest_expected[seed % cells], word);
-            sums_expected[seed % cells].add(term<double>(1, word));
-            if (path >> depth != 0) leaves_expected.push_back({seed, path});
+        std::vector<std::uint64_t> greatest_expected(cells, 0);
+        std::vector<ReferenceSum<double>> sums_expected(cells);
+        std::vector<Sprout> leaves_expected;
+        for (std::uint32_t seed = 0; seed < seeds; ++seed)
+            for (std::uint32_t path = 1; path < 2u << depth; ++path) {
+                const std::uint64_t word = Grove::word({seed, path});
+                greatest_expected[seed % cells] = std::max(greatest_expected[seed % cells], word);
+                sums_expected[seed % cells].add(term<double>(1, word));
+                if (path >> depth != 0) leaves_expected.push_back({seed, path});
+            }
+        for (int round = 0; round < 2; ++round) {
+            if (round == 1) {
+                std::ranges::fill(sums.fill(), ExactSum<double>{});
+                std::ranges::fill(paths.fill(), 0u);
+                leaves.clear();
+            }
+            Job job("grove", seeds);
+            job.reduces<Max>(greatest).accumulates(sums).appends(leaves).scatters(paths).share_units().policy(
+                "demand");
+            job.tune({.wishes = {}, .launch_time = std::chrono::milliseconds(1)});
+            job.seeds(Seedlings{}).kernel([&, depth = depth](Task& task) {
+                return Grove{task.reduce<Max>(greatest), task.sum(sums), task.append(leaves),
+                             task.scatter(paths), depth};
+            });
+            OpenClKernel kernel = twin("GROVE");
+            kernel.kinds = 1;
+            kernel.unit_bytes = sizeof(Sprout);
+            kernel.max_spawns = 2;
+            job.opencl(kernel, [&](Task& task, OpenClArguments& arguments) {
+                arguments.buffer(task.memory(greatest)).value(cells).buffer(task.memory(sums));
+                arguments.value(task.sum(sums).stride).buffer(task.memory(leaves)).value(leaves.size());
+                arguments.buffer(task.memory(paths)).value(depth);
+            });
+            runtime().submit(job).wait();
+            EXPECT_TRUE(std::ranges::equal(greatest.gather(), greatest_expected));
+            for (std::uint64_t cell = 0; cell < cells; ++cell)
+                EXPECT_EQ(sums.gather()[cell].value(), sums_expected[cell].value());
+            const auto sorted = leaves.sorted_by([](const Sprout& a, const Sprout& b) {
+                return std::pair(a.seed, a.path) < std::pair(b.seed, b.path);
+            });
+            EXPECT_TRUE(std::ranges::equal(sorted, leaves_expected));
+            for (std::uint64_t i = 0; i < leaves_count; ++i)
+                ASSERT_EQ(paths.gather()[i], (1u << depth) + i % (1u << depth)) << "leaf " << i;
         }
-    for (int round = 0; round < 2; ++round) {
-        if (round == 1) {
-            std::ranges::fill(sums.fill(), ExactSum<double>{});
-            leaves.clear();
-        }
-        Job job("grove", seeds);
-        job.reduces<Max>(greatest).accumulates(sums).appends(leaves).share_units();
-        job.tune({.wishes = {}, .launch_time = std::chrono::milliseconds(1)});
-        job.seeds(Seedlings{}).kernel([&](Task& task) {
-            return Grove{task.reduce<Max>(greatest), task.sum(sums), task.append(leaves), depth};
-        });
-        OpenClKernel kernel = twin("GROVE");
-        kernel.kinds = 1;
-        kernel.unit_bytes = sizeof(Sprout);
-        kernel.max_spawns = 2;
-        job.opencl(kernel, [&](Task& task, OpenClArguments& arguments) {
-            arguments.buffer(task.memory(greatest)).value(cells).buffer(task.memory(sums));
-            arguments.value(task.sum(sums).stride).buffer(task.memory(leaves)).value(leaves.size());
-            arguments.value(depth);
-        });
-        runtime().submit(job).wait();
-        EXPECT_TRUE(std::ranges::equal(greatest.gather(), greatest_expected));
-        for (std::uint64_t cell = 0; cell < cells; ++cell)
-            EXPECT_EQ(sums.gather()[cell].value(), sums_expected[cell].value());
-        const auto sorted = leaves.sorted_by([](const Sprout& a, const Sprout& b) {
-            return std::pair(a.seed, a.path) < std::pair(b.seed, b.path);
-        });
-        EXPECT_TRUE(std::ranges::equal(sorted, leaves_expected));
     }
 }
 
