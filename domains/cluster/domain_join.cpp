@@ -33,12 +33,12 @@ void DomainJoin::publish(const Result& result) {
     Writer message;
     message.put(ErrorPtr{}).put<std::uint8_t>(result.records ? 1 : 0).put(result.records.value_or(0));
     message.put(std::span<const std::byte>(result.contents));
-    node_->publish(key_, message.take());
+    node_->publish(key_, {message.take()});
 }
 
 void DomainJoin::publish(const Error& error) {
     try {
-        node_->publish(key_, Writer().put(std::make_shared<const Error>(error)).take());
+        node_->publish(key_, {Writer().put(std::make_shared<const Error>(error)).take()});
     } catch (const Error&) { // the ranks work together no more, and know it
     }
 }
@@ -70,8 +70,8 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
         part = Writer();
         part.put(current_error(ErrorKind::device));
     }
-    const Message answer = node_->exchange_with_first(key_, part.take());
-    Reader message(answer);
+    const std::vector<Message> answers = node_->exchange_with_first(key_, part.take());
+    Reader message(answers.front());
     if (const ErrorPtr failed = message.error()) throw Error{*failed};
     Result result;
     const bool has_records = message.get<std::uint8_t>() != 0;
@@ -83,14 +83,6 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
     return result;
 }
 
-namespace {
-
-void put(Writer& message, int rank, IndexRange elements, std::span<const std::byte> contents) {
-    message.put(rank).put(elements.begin).put(elements.end).put(contents);
-}
-
-} // namespace
-
 std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<const IndexRange> mine,
                                                    const ErrorPtr& error) {
     auto* const host = static_cast<std::byte*>(data.storage().host());
@@ -100,7 +92,11 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
     Writer own;
     own.put(error).put<std::uint64_t>(error ? 0 : mine.size());
     if (!error)
-        for (const IndexRange elements : mine) put(own, node_->rank(), elements, bytes_at(elements));
+        for (const IndexRange elements : mine) {
+            const std::span<const std::byte> contents = bytes_at(elements);
+            own.put(node_->rank()).put(elements.begin).put(elements.end).put(contents);
+            if (!is_first_rank()) node_->wire().need(contents.size());
+        }
 
     const auto read = [](const Message& message, std::vector<Part>& parts) {
         Reader reader(message);
@@ -117,29 +113,30 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
         try {
             messages = node_->collect(key_);
             messages[0] = own.take();
-            for (const Message& message : messages) read(message, parts);
-            node_->publish(key_, answer_of(data, parts));
+            for (const Message& message : messages)
+                if (!message.empty()) read(message, parts); // else that rank is lost
+            expect_apart(data, parts);
+            node_->publish(key_, messages);
         } catch (...) {
             publish(*current_error(ErrorKind::internal));
             throw;
         }
     } else {
-        messages.push_back(node_->exchange_with_first(key_, own.take()));
-        read(messages[0], parts);
+        messages = node_->exchange_with_first(key_, own.take());
+        for (const Message& message : messages) read(message, parts);
     }
     std::vector<IndexRange> of_others;
     for (const Part& part : parts) {
-        if (!is_first_rank()) node_->wire().need(part.contents.size()); // to rank 0, or from it
         if (part.rank == node_->rank()) continue;
+        if (!is_first_rank()) node_->wire().need(part.contents.size());
         std::ranges::copy(part.contents, bytes_at(part.elements).begin());
         of_others.push_back(part.elements);
     }
     return of_others;
 }
 
-/// On rank 0: what all ranks get, of parts that it sorts. Errors: invalid_argument if parts of two ranks
-/// overlap.
-Message DomainJoin::answer_of(const DomainData& data, std::vector<Part>& parts) {
+/// Sorts the parts. Errors: invalid_argument if parts of two ranks overlap.
+void DomainJoin::expect_apart(const DomainData& data, std::vector<Part>& parts) {
     std::ranges::sort(parts, {}, [](const Part& part) { return part.elements.begin; });
     for (std::size_t i = 1; i < parts.size(); ++i)
         if (const Part& before = parts[i - 1], &part = parts[i]; part.elements.begin < before.elements.end)
@@ -150,10 +147,6 @@ Message DomainJoin::answer_of(const DomainData& data, std::vector<Part>& parts) 
                     "[{}, {}) and [{}, {}); each element is for one task to write",
                     before.rank, part.rank, data.name(), before.elements.begin, before.elements.end,
                     part.elements.begin, part.elements.end)};
-    Writer answer;
-    answer.put(ErrorPtr{}).put<std::uint64_t>(parts.size());
-    for (const Part& part : parts) put(answer, part.rank, part.elements, part.contents);
-    return answer.take();
 }
 
 } // namespace headrace::cluster

@@ -33,7 +33,7 @@ private:
         IndexRange elements;
         std::span<const std::byte> contents;
     };
-    [[nodiscard]] static Message answer_of(const DomainData& data, std::vector<Part>& parts);
+    static void expect_apart(const DomainData& data, std::vector<Part>& parts);
 
     std::shared_ptr<Node> node_;
     std::uint64_t key_;

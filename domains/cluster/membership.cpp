@@ -17,11 +17,15 @@ std::vector<int> first_ranks(int ranks) {
     return all;
 }
 
+int place_of(int rank, std::span<const int> members) {
+    return static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
+}
+
 } // namespace
 
 Neighbours Neighbours::of(int rank, std::span<const int> members, std::string name) {
     const auto size = static_cast<int>(members.size());
-    const auto at = static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
+    const int at = place_of(rank, members);
     Neighbours neighbours{.name = std::move(name), .rank = rank};
     if (at > 0) neighbours.above = members[static_cast<std::size_t>((at - 1) / fan_out)];
     const int first = std::min(at * fan_out + 1, size), end = std::min(first + fan_out, size);
@@ -29,6 +33,10 @@ Neighbours Neighbours::of(int rank, std::span<const int> members, std::string na
         members.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
     neighbours.below.assign(below.begin(), below.end());
     return neighbours;
+}
+
+bool Neighbours::is_leaf(int rank, std::span<const int> members) {
+    return place_of(rank, members) * fan_out + 1 >= static_cast<int>(members.size());
 }
 
 Neighbours Neighbours::of(int rank, int ranks, std::string name) { // without a list: for many ranks
@@ -57,6 +65,8 @@ std::vector<int> Membership::watched() const {
     if (neighbours_.above >= 0) watched.push_back(neighbours_.above);
     return watched;
 }
+
+bool Membership::is_leaf(int member) const { return Neighbours::is_leaf(member, members_); }
 
 void Membership::heard(int rank, Clock::time_point now) {
     if (const auto found = heard_.find(rank); found != heard_.end()) found->second = now;

@@ -2,6 +2,7 @@
 #include "cluster/meeting.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 
 #include <fmt/format.h>
 
@@ -17,30 +18,6 @@ using namespace std::chrono_literals;
 /// While jobs run, the thread looks so often for work that has ended here.
 constexpr auto look_interval = 200us;
 constexpr auto idle_interval = 100ms;
-
-// Numbers of exchanges and jobs begin with their generation, and those of joins with the number of a job.
-constexpr int ordinal_bits = 32, join_bits = 10;
-
-std::uint64_t first_of(std::uint64_t generation) { return generation << ordinal_bits; }
-std::uint64_t generation_of(std::uint64_t number) { return number >> ordinal_bits; }
-std::uint64_t generation_of_join(std::uint64_t key) { return generation_of(key >> join_bits); }
-
-/// Nothing: the message concerns all generations.
-std::optional<std::uint64_t> generation_of(const Message& bytes) {
-    Reader message(bytes);
-    switch (message.get<Topic>()) {
-    case Topic::leaving:
-    case Topic::alive:
-    case Topic::suspect:
-    case Topic::members:
-        return std::nullopt;
-    case Topic::replicas:
-    case Topic::result:
-        return generation_of_join(message.get<std::uint64_t>());
-    default:
-        return generation_of(message.get<std::uint64_t>());
-    }
-}
 
 /// Why this rank, or what it does with others, cannot go on as before.
 ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector<std::string>& hosts) {
@@ -169,11 +146,6 @@ void Node::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mar
     });
 }
 
-std::uint64_t Node::key_of_join(std::uint64_t job, std::uint64_t number) {
-    HEADRACE_ASSERT(number < std::uint64_t{1} << join_bits);
-    return job << join_bits | number;
-}
-
 std::vector<Message> Node::collect(std::uint64_t key) {
     std::unique_lock lock(mutex_);
     std::optional<int> missing;
@@ -194,22 +166,31 @@ std::vector<Message> Node::collect(std::uint64_t key) {
     return parts;
 }
 
-void Node::publish(std::uint64_t key, Message result) {
-    post([this, key, result = std::move(result)] { // of an earlier generation: all drop it
-        forward_down(Writer(Topic::result).put(key).put(result).take());
+void Node::publish(std::uint64_t key, std::vector<Message> answers) {
+    post([this, key, answers = std::move(answers)] { // of an earlier generation: all drop it
+        const bool is_of_ranks = answers.size() > 1;
+        const std::uint64_t count = is_of_ranks ? membership_->members().size() : 1;
+        for (int of = 0; of < static_cast<int>(answers.size()); ++of) {
+            if (!membership_->is_member(of)) continue;
+            const Message& answer = answers[static_cast<std::size_t>(of)];
+            forward_down(Writer(Topic::result).put(key).put(of).put(count).put(answer).take(), of);
+        }
     });
 }
 
-Message Node::exchange_with_first(std::uint64_t key, Message part) {
+std::vector<Message> Node::exchange_with_first(std::uint64_t key, Message part) {
     post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
     std::unique_lock lock(mutex_);
-    wait(lock, [&] {
-        return generation_of_join(key) != generation_ || has_first_ended() ||
-               (joins_.contains(key) && joins_[key].result);
-    });
+    const auto is_complete = [&] {
+        const auto found = joins_.find(key);
+        return found != joins_.end() && found->second.is_complete();
+    };
+    wait(lock, [&] { return generation_of_join(key) != generation_ || has_first_ended() || is_complete(); });
     expect_current(generation_of_join(key));
-    if (!joins_.contains(key) || !joins_[key].result) throw end_of(0, left_, hosts_);
-    return std::move(*joins_.extract(key).mapped().result);
+    if (!is_complete()) throw end_of(0, left_, hosts_);
+    std::vector<Message> answers;
+    for (auto& [of, answer] : joins_.extract(key).mapped().parts) answers.push_back(std::move(answer));
+    return answers;
 }
 
 /// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
@@ -376,10 +357,12 @@ void Node::send(int to, Message message) {
     if (can_send_) transport_->send(to, std::move(message));
 }
 
-void Node::forward_down(const Message& message) {
+/// To all below, but not to the rank that has it, unless that forwards it.
+void Node::forward_down(const Message& message, int has_it) {
     const auto shared = std::make_shared<const Message>(message);
     for (const int rank : membership_->neighbours().below)
-        if (can_send_) transport_->send_shared(rank, shared);
+        if (can_send_ && !(rank == has_it && membership_->is_leaf(rank)))
+            transport_->send_shared(rank, shared);
 }
 
 /// Rank 0 has ended, and gives no work any more. Jobs that it has closed still end here.
@@ -472,13 +455,23 @@ void Node::receive_from_member(Received received) {
         all.parts[received.from].assign(part.begin(), part.end());
         return finish_exchange(number, all);
     }
-    case Topic::reports:
-    case Topic::result: {
+    case Topic::reports: {
         forward_down(received.bytes);
-        const auto key = message.get<std::uint64_t>();
+        const auto number = message.get<std::uint64_t>();
         const auto result = message.bytes();
         const std::scoped_lock lock(mutex_);
-        (topic == Topic::reports ? exchanges_ : joins_)[key].result.emplace(result.begin(), result.end());
+        exchanges_[number].result.emplace(result.begin(), result.end());
+        return changed_.notify_all();
+    }
+    case Topic::result: {
+        const auto key = message.get<std::uint64_t>();
+        const auto of = message.get<int>();
+        forward_down(received.bytes, of);
+        const std::scoped_lock lock(mutex_);
+        Collected& all = joins_[key];
+        all.answers = message.get<std::uint64_t>();
+        const auto answer = message.bytes();
+        if (of != rank()) all.parts[of].assign(answer.begin(), answer.end());
         return changed_.notify_all();
     }
     case Topic::replicas: {

@@ -2,6 +2,7 @@
 #include "cluster/domain_join.hpp"
 #include "execution/footprint.hpp"
 #include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -81,9 +82,9 @@ void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
 void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorPtr error) const {
     std::uint64_t use_number = 0;
     for (const Job::Use& use : job.uses()) {
-        const auto join = std::make_shared<DomainJoin>(node_, Node::key_of_join(number_, use_number++));
+        const auto join = std::make_shared<DomainJoin>(node_, key_of_join(number_, use_number++));
         if (use.joining) {
-            use.slice.data->join_over(join);
+            use.slice.data->pending().join_over(join);
         } else if (writes(use.access)) {
             std::vector<IndexRange> written;
             try {
@@ -93,7 +94,7 @@ void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorP
                 error = current_error();
             }
             std::erase_if(written, [](const IndexRange& elements) { return elements.empty(); });
-            use.slice.data->exchange_over(join, std::move(written), error);
+            use.slice.data->pending().exchange_over(join, std::move(written), error);
         }
     }
 }

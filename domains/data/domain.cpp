@@ -65,11 +65,6 @@ void DomainData::join() {
     join(nullptr);
 }
 
-ErrorPtr DomainData::lost() const {
-    const std::scoped_lock lock(brief_mutex_);
-    return lost_;
-}
-
 /// With the lock held.
 bool DomainData::is_apart(const Joining* joining, bool is_shared) const {
     const Joining* const now = joining_;
@@ -77,7 +72,7 @@ bool DomainData::is_apart(const Joining* joining, bool is_shared) const {
 }
 
 bool DomainData::needs_join(const Joining* joining, bool is_shared) {
-    if (lacks_parts_) return true;
+    if (pending_.lacks_parts()) return true;
     if (!joining && !joining_) return false; // usual, and without the lock
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || is_apart(joining, is_shared)) return true;
@@ -92,17 +87,6 @@ void DomainData::join_before(const Joining* joining, bool is_shared) {
     if (joining) is_of_ranks_ = is_shared;
 }
 
-std::shared_ptr<RankJoin> DomainData::take_ranks() {
-    const std::scoped_lock lock(brief_mutex_);
-    return std::exchange(ranks_, nullptr);
-}
-
-/// The private replicas stay until the next join: other jobs may still write to them.
-void DomainData::lose(const ErrorPtr& error) {
-    const std::scoped_lock lock(brief_mutex_);
-    lost_ = error;
-}
-
 /// Joins those of one controller, or all (`only` null). With the lock held.
 void DomainData::join(const Controller* only) {
     if (!only) exchange_parts();
@@ -111,20 +95,20 @@ void DomainData::join(const Controller* only) {
     const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
     std::vector<const Replica*> meant;
     for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
-    const auto ranks = take_ranks();
+    const auto ranks = pending_.take_ranks();
     if (only && meant.empty() && !ranks) return;
     if (only && ranks) { // the other ranks may never join: so this one does not wait for them
-        lose(std::make_shared<const Error>(
+        pending_.set_error(std::make_shared<const Error>(
             ErrorKind::cancelled, "domain '" + name() + "' was not asked for before its runtime went away"));
         std::erase_if(replicas_, is_meant);
         return;
     }
-    const ErrorPtr error = lost();
+    const ErrorPtr error = pending_.error();
     if (ranks) {
         try {
             join_of_ranks(*joining, *ranks, meant, error);
         } catch (...) { // without the other ranks, this one's replicas are a part of the result
-            lose(current_error(ErrorKind::internal));
+            pending_.set_error(current_error(ErrorKind::internal));
             replicas_.clear();
             throw;
         }
@@ -136,7 +120,7 @@ void DomainData::join(const Controller* only) {
     joining_ = nullptr;
     base_ = {};
     if (error) {
-        lose({});
+        pending_.set_error({});
         fail({0, extent_.size()}, error);
     }
 }
@@ -162,19 +146,6 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
     set_written();
 }
 
-void DomainData::join_over(std::shared_ptr<RankJoin> ranks) {
-    const std::scoped_lock lock(brief_mutex_);
-    // Jobs that commute may end in any order, and in another one on another rank.
-    if (!ranks_ || ranks_->number() < ranks->number()) ranks_ = std::move(ranks);
-}
-
-void DomainData::exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written,
-                               ErrorPtr error) {
-    const std::scoped_lock lock(brief_mutex_);
-    parts_ = {std::move(ranks), std::move(written), std::move(error)};
-    lacks_parts_ = true;
-}
-
 /// None of them writes the host replica any more.
 void DomainData::wait_for_requests() {
     try {
@@ -185,12 +156,8 @@ void DomainData::wait_for_requests() {
 
 /// With the lock held. After an error, readers get it until the data are written again.
 void DomainData::exchange_parts() {
-    if (!lacks_parts_) return;
-    Parts parts;
-    {
-        const std::scoped_lock lock(brief_mutex_);
-        parts = std::exchange(parts_, {});
-    }
+    if (!pending_.lacks_parts()) return;
+    PendingJoin::Parts parts = pending_.take_parts();
     const auto tile_of = [this](IndexRange elements) {
         return storage_.tile(elements.begin * element_size_, elements.end * element_size_);
     };
@@ -207,7 +174,7 @@ void DomainData::exchange_parts() {
     } catch (...) {
         fail({0, extent_.size()}, current_error(ErrorKind::internal));
     }
-    lacks_parts_ = false;
+    pending_.note_exchanged();
 }
 
 /// `replicas`: of this rank. If `error` is set, they do not hold what they should.
@@ -253,7 +220,7 @@ void DomainData::join_to_host(const Joining& joining, std::span<const Replica* c
                      is_mixed);
     } catch (...) {
         if (is_mixed) {
-            lose(current_error());
+            pending_.set_error(current_error());
             replicas_.clear();
         }
         throw;
@@ -272,7 +239,7 @@ void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
 }
 
 void DomainData::fail_replicas(const Joining& joining, const ErrorPtr& error) {
-    lose(error);
+    pending_.set_error(error);
     joining_ = &joining;
 }
 
@@ -280,7 +247,7 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
     const std::scoped_lock lock(mutex_);
     std::erase_if(replicas_, [&](const Replica& replica) {
         if (replica.controller != &controller) return false;
-        if (replica.made_at < seals_) lose(error);
+        if (replica.made_at < seals_) pending_.set_error(error);
         return true;
     });
 }
@@ -382,15 +349,9 @@ void DomainData::expect_no_failure() {
 }
 
 void DomainData::forget_replicas() {
-    {
-        const std::scoped_lock lock(brief_mutex_);
-        ranks_ = nullptr;
-        parts_ = {};
-    }
-    lacks_parts_ = false;
+    pending_.forget();
     replicas_.clear();
     base_ = {};
-    lose({});
     joining_ = nullptr;
 }
 

@@ -50,18 +50,18 @@ DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobS
                                    const Schedule& schedule) const {
     const Share& share = shares_[place];
     const JobParticipant& participant = participants_[place];
-    const ParticipantAccount& account = schedule.account(place);
+    const ParticipantAccount& account = schedule.state().accounts.of(place);
     return {.id = participant.info->id,
             .name = participant.info->name,
             .kind = participant.info->kind,
-            .capability = schedule.rates().relative_capability(place),
+            .capability = schedule.state().rates.relative_capability(place),
             .tasks = share.tasks,
             .work_units = account.completed,
             .share = static_cast<double>(account.completed) /
                      static_cast<double>(std::max<std::uint64_t>(job.work_units(), 1)),
             .busy_seconds = share.busy_seconds(),
             .finished_seconds = share.finished_seconds,
-            .slowdown = schedule.rates().slowdown(place),
+            .slowdown = schedule.state().rates.slowdown(place),
             .bytes_in = share.bytes_in,
             .bytes_out = share.bytes_out,
             .seeds_transferred = account.seeds_transferred,
@@ -70,8 +70,8 @@ DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobS
             .engine = share.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve =
-                schedule.availability().is_spared(place) ? scheduling.one_memory->why : participant.standby,
+            .reserve = schedule.state().availability.is_spared(place) ? scheduling.one_memory->why
+                                                                      : participant.standby,
             .failure = share.loss ? share.loss->what() : ""};
 }
 
@@ -129,18 +129,19 @@ JobOutcome JobAccount::outcome(const KernelKey& kernel, const Schedule& schedule
     double of_set = 0, of_all = 0;
     for (std::size_t place = 0; place < shares_.size(); ++place) {
         const JobParticipant& participant = participants_[place];
-        const ParticipantAccount& account = schedule.account(place);
-        const Availability& availability = schedule.availability();
+        const ParticipantAccount& account = schedule.state().accounts.of(place);
+        const Availability& availability = schedule.state().availability;
         const double busy = shares_[place].busy_seconds();
         const bool is_of_set = participant.standby.empty();
         // Transferred units count as nothing, but took their time.
-        const double work = account.units_received > 0 ? busy * schedule.rates().capability(place)
+        const double work = account.units_received > 0 ? busy * schedule.state().rates.capability(place)
                                                        : static_cast<double>(account.completed);
         of_all += work;
         if (is_of_set) of_set += work;
         if (is_of_set && !availability.stands_by(place)) outcome.set.push_back(participant.info);
         outcome.has_losses = outcome.has_losses || availability.is_lost(place) || availability.is_full(place);
-        if (const auto rate = schedule.rates().units_per_second(place); rate && !availability.is_lost(place))
+        if (const auto rate = schedule.state().rates.units_per_second(place);
+            rate && !availability.is_lost(place))
             outcome.measurements.push_back({participant.info, *rate, busy <= enough_seconds});
     }
     outcome.seconds_of_coexecution_set = outcome.seconds * of_all / of_set;

@@ -155,7 +155,7 @@ void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, co
 Access JobExecution::access_of(const Job::Use& use) const {
     if (!use.is_of_one_replica()) return use.access;
     const std::scoped_lock lock(state_.mutex);
-    return state_.running().schedule.availability().has_moved() ? Access::update : use.access;
+    return state_.running().schedule.state().availability.has_moved() ? Access::update : use.access;
 }
 
 void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
@@ -166,7 +166,7 @@ void JobExecution::note_written(const Job::Use& use, IndexRange part, const std:
 
 std::uint64_t JobExecution::finished_units() const {
     const std::scoped_lock lock(state_.mutex);
-    return state_.running().schedule.completed_units();
+    return state_.running().schedule.state().accounts.completed_units();
 }
 
 ExecutionStatus JobExecution::status() const {
@@ -179,14 +179,15 @@ ExecutionStatus JobExecution::status() const {
                            .tasks = {}};
     if (!state_.was_queried()) return status;
     const RunningJob& run = state_.running();
-    status.finished = run.schedule.completed_units();
+    status.finished = run.schedule.state().accounts.completed_units();
     status.last_sign = run.in_flight.last_sign();
     status.tasks = run.in_flight.all();
     // Each rank looks after its own tasks.
     const auto of_ranks = std::erase_if(status.tasks, [&](const TaskInFlight& task) {
         return participants()[state_.participant_of(task.number)].is_rank;
     });
-    status.waits_for_ranks = of_ranks > 0 || (run.schedule.is_open() && run.schedule.open_units() == 0);
+    status.waits_for_ranks =
+        of_ranks > 0 || (run.schedule.state().shape.is_open && run.schedule.state().open.units() == 0);
     return status;
 }
 

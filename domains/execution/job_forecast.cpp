@@ -8,7 +8,7 @@ bool JobForecast::wants(std::size_t device) const {
     const auto place = state_.participants.participant_of(device);
     if (!state_.life.is_running() || !place) return false;
     const RunningJob& run = state_.running();
-    return run.schedule.wants(*place, run.account.now());
+    return run.schedule.state().wants(*place, run.account.now());
 }
 
 bool JobForecast::others_may_take_over(std::size_t device) const {
@@ -18,22 +18,23 @@ bool JobForecast::others_may_take_over(std::size_t device) const {
     const auto place = state_.participants.participant_of(device);
     if (!place) return true; // all of them are others
     const RunningJob& run = state_.running();
-    return state_.ask([&] { return run.schedule.others_may_take_over(*place, run.account.now()); }, false);
+    return state_.ask([&] { return run.schedule.state().others_may_take_over(*place, run.account.now()); },
+                      false);
 }
 
 std::optional<double> JobForecast::expected_seconds(std::size_t device, const WorkRange& work_range) const {
     const std::scoped_lock lock(state_.mutex);
     const auto place = state_.participants.participant_of(device);
     if (!place) return std::nullopt;
-    return state_.running().schedule.expected_seconds(*place, work_of(work_range));
+    return state_.running().schedule.state().expected_seconds(*place, work_of(work_range));
 }
 
 std::optional<JobForecast::Clock::time_point> JobForecast::standby_steps_in() const {
     const std::scoped_lock lock(state_.mutex);
     if (!state_.life.has_started() || state_.life.has_ended()) return std::nullopt;
     const RunningJob& run = state_.running();
-    if (!run.schedule.standby_waits(run.account.now())) return std::nullopt;
-    const std::chrono::duration<double> patience(run.schedule.standby_steps_in());
+    if (!run.schedule.state().standby_waits(run.account.now())) return std::nullopt;
+    const std::chrono::duration<double> patience(run.schedule.state().standby_steps_in());
     return run.account.begun() + std::chrono::duration_cast<Clock::duration>(patience);
 }
 
@@ -44,7 +45,7 @@ std::optional<JobForecast::Clock::time_point> JobForecast::steps_in(std::size_t 
 
 double JobForecast::charged_seconds() const {
     const std::scoped_lock lock(state_.mutex);
-    return state_.running().schedule.charged();
+    return state_.running().schedule.state().tasks.charged();
 }
 
 } // namespace headrace

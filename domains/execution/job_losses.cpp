@@ -31,7 +31,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error,
     for (const IndexRange range : loss.again) run.outputs.leave(range);
     if (run.schedule.takes_wake()) state_.ask_again(); // the job goes on in another memory
     if (loss.outcome == Schedule::Outcome::has_transferred_units) {
-        const std::uint64_t given = run.schedule.account(*place).units_transferred;
+        const std::uint64_t given = run.schedule.state().accounts.of(*place).units_transferred;
         state_.life.stop(std::make_shared<const Error>(
             Error(error->kind(), error->message() +
                                      "; what it did cannot be computed again, since it had transferred " +

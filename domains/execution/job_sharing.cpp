@@ -13,7 +13,7 @@ void JobExecution::extend(IndexRange units) {
 void JobExecution::close() {
     std::unique_lock lock(state_.mutex);
     state_.running().schedule.close();
-    if (!state_.running().schedule.is_quiet()) state_.ask_again(); // for what waited for other ranks
+    if (!state_.running().schedule.state().is_quiet()) state_.ask_again(); // for what waited for other ranks
     state_.settle_if_ended(std::move(lock));
 }
 
@@ -30,12 +30,12 @@ cluster::LocalWork::Supply JobExecution::supply() const {
                                       .stop_reason = state_.life.stop_reason()};
     if (!state_.was_queried()) return supply; // it waits, and takes little memory
     const Schedule& schedule = state_.running().schedule;
-    supply.open = schedule.open_units();
-    supply.completed = schedule.completed_units();
-    supply.is_quiet = schedule.is_quiet();
-    supply.takes_units = schedule.takes_units();
-    supply.wants_units = supply.is_running && schedule.wants_units(state_.running().account.now());
-    supply.has_no_donor = supply.wants_units && schedule.has_no_donor();
+    supply.open = schedule.state().open.units();
+    supply.completed = schedule.state().accounts.completed_units();
+    supply.is_quiet = schedule.state().is_quiet();
+    supply.takes_units = schedule.state().takes_units();
+    supply.wants_units = supply.is_running && schedule.state().wants_units(state_.running().account.now());
+    supply.has_no_donor = supply.wants_units && schedule.state().has_no_donor();
     supply.busy = state_.running().account.busiest();
     return supply;
 }

@@ -88,7 +88,7 @@ void JobState::shorten(std::size_t device, IndexRange task, std::uint64_t end) {
 void JobState::settle_if_ended(std::unique_lock<std::mutex> lock) {
     if (life.is_waiting()) return; // it may wait for long, with little memory
     RunningJob& run = running();
-    if (!life.may_end(run.schedule.is_done(), run.schedule.has_tasks())) return;
+    if (!life.may_end(run.schedule.state().is_done(), run.schedule.state().has_tasks())) return;
     life.end();
     if (!life.is_stopping())
         if (auto unwritten = run.outputs.why_unwritten())
@@ -117,7 +117,8 @@ std::vector<IndexRange> JobState::done_by_devices() const {
     std::vector<IndexRange> done;
     for (std::size_t place = 0; place < participants.size(); ++place)
         if (!participants[place].is_rank)
-            std::ranges::copy(running().schedule.completed_by(place), std::back_inserter(done));
+            std::ranges::copy(running().schedule.state().accounts.completed_by(place),
+                              std::back_inserter(done));
     return done;
 }
 

@@ -32,7 +32,8 @@ bool JobTransfers::would_take(std::size_t donor, std::uint64_t seeds, std::uint6
     RunningJob& run = state_.running();
     const std::size_t place = state_.participant_of(donor);
     return state_.ask(
-        [&] { return run.schedule.would_take(place, seeds, lanes, seconds, run.account.now()); }, false);
+        [&] { return run.schedule.state().would_take(place, seeds, lanes, seconds, run.account.now()); },
+        false);
 }
 
 std::uint64_t JobTransfers::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
@@ -47,7 +48,7 @@ std::uint64_t JobTransfers::make_way(std::size_t device, IndexRange task, std::u
 
 bool JobTransfers::has_returns() const {
     const std::scoped_lock lock(state_.mutex);
-    return state_.running().schedule.has_returns();
+    return state_.running().schedule.state().has_returns;
 }
 
 std::uint64_t JobTransfers::give_back(std::size_t donor, IndexRange task, std::uint64_t unclaimed,
@@ -65,13 +66,15 @@ std::uint64_t JobTransfers::give_back(std::size_t donor, IndexRange task, std::u
     return end;
 }
 
-Schedule::Demand JobTransfers::demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const {
+ScheduleState::Demand JobTransfers::demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const {
     const std::scoped_lock lock(state_.mutex);
     if (state_.life.is_stopping()) return {};
     RunningJob& run = state_.running();
     return state_.ask(
-        [&] { return run.schedule.demand(state_.participant_of(donor), lanes, left, run.account.now()); },
-        Schedule::Demand{});
+        [&] {
+            return run.schedule.state().demand(state_.participant_of(donor), lanes, left, run.account.now());
+        },
+        ScheduleState::Demand{});
 }
 
 void JobTransfers::transfer(std::size_t donor, UnitBatch units) {

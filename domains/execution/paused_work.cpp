@@ -62,7 +62,7 @@ bool PausedWork::share_units(std::chrono::nanoseconds launch_time) {
     if (sum(engine_.launch_times()) < launch_time) return false;
     const std::uint64_t left = engine_.remaining();
     if (left == 0) return false; // it paused when all it has left was injected a moment ago
-    const Schedule::Demand demand = job_.transfers().demand(device_, engine_.shape().lanes, left);
+    const ScheduleState::Demand demand = job_.transfers().demand(device_, engine_.shape().lanes, left);
     if (demand.share == 0) return false;
     UnitBatch units = engine_.transfer(demand.share, demand.least, demand.most_bytes);
     if (units.size() == 0) return false;

@@ -286,38 +286,38 @@ protected:
 };
 
 TEST_F(ScheduleInTheMiddle, UnitsGoUpIfTheyAreWantedThere) {
-    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.) << "no participant is idle";
+    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.) << "no participant is idle";
     EXPECT_FALSE(schedule.take_for_above());
     schedule.note_above(true);
-    EXPECT_FALSE(schedule.wants_units(0)) << "no participant of this schedule does";
-    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.5);
+    EXPECT_FALSE(schedule.state().wants_units(0)) << "no participant of this schedule does";
+    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.5);
     EXPECT_EQ(schedule.transfer_units(device, 50, 400, 0), std::vector{transferred(0, 50)});
     EXPECT_EQ(schedule.take_for_above(), transferred(0, 50));
     EXPECT_FALSE(schedule.take_for_above()) << "once for one wish";
-    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.);
-    EXPECT_FALSE(schedule.is_quiet());
+    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.);
+    EXPECT_FALSE(schedule.state().is_quiet());
     schedule.completed(device, {&seed, 1}, 1ms, 0.001);
-    EXPECT_TRUE(schedule.is_quiet()) << "the units are the other schedule's";
-    EXPECT_FALSE(schedule.is_done()) << "more may come";
+    EXPECT_TRUE(schedule.state().is_quiet()) << "the units are the other schedule's";
+    EXPECT_FALSE(schedule.state().is_done()) << "more may come";
 }
 
 TEST_F(ScheduleInTheMiddle, UnitsThatComeAreDealtAmongThoseThatWantSome) {
     schedule.completed(device, {&seed, 1}, 1ms, 0.001);
-    EXPECT_FALSE(schedule.has_no_donor());
+    EXPECT_FALSE(schedule.state().has_no_donor());
     static_cast<void>(schedule.idle(device, true));
     static_cast<void>(schedule.idle(group, true));
-    EXPECT_TRUE(schedule.wants_units(0.002) && schedule.has_no_donor());
+    EXPECT_TRUE(schedule.state().wants_units(0.002) && schedule.state().has_no_donor());
     EXPECT_EQ(schedule.receive_units(group, 10, 80, 0.002).size(), 2u);
-    EXPECT_EQ(schedule.account(group).units_transferred, 10u);
-    EXPECT_FALSE(schedule.wants_units(0.002) || schedule.is_quiet());
+    EXPECT_EQ(schedule.state().accounts.of(group).units_transferred, 10u);
+    EXPECT_FALSE(schedule.state().wants_units(0.002) || schedule.state().is_quiet());
     const auto first = schedule.next_transferred(device, 0.002),
                second = schedule.next_transferred(group, 0.002);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first->range.size() + second->range.size(), 10u);
     schedule.completed(device, {&*first, 1}, 1ms, 0.003);
-    EXPECT_FALSE(schedule.is_quiet());
+    EXPECT_FALSE(schedule.state().is_quiet());
     schedule.completed(group, {&*second, 1}, 1ms, 0.003);
-    EXPECT_TRUE(schedule.is_quiet());
+    EXPECT_TRUE(schedule.state().is_quiet());
 }
 
 TEST_F(ScheduleInTheMiddle, WhatWaitedForOthersStaysAfterItIsClosed) {
@@ -325,7 +325,7 @@ TEST_F(ScheduleInTheMiddle, WhatWaitedForOthersStaysAfterItIsClosed) {
     static_cast<void>(schedule.idle(group, true));
     static_cast<void>(schedule.transfer_units(device, 60, 480, 0));
     schedule.close();
-    EXPECT_EQ(schedule.demand(device, 1, 100, 0).share, 0.) << "the device may take what waited";
+    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.) << "the device may take what waited";
     EXPECT_FALSE(schedule.take_for_above());
     std::uint64_t units = 0;
     while (const auto work = schedule.next_transferred(device, 0)) {
@@ -333,9 +333,9 @@ TEST_F(ScheduleInTheMiddle, WhatWaitedForOthersStaysAfterItIsClosed) {
         schedule.completed(device, {&*work, 1}, 1ms, 0.001);
     }
     EXPECT_EQ(units, 60u);
-    EXPECT_EQ(schedule.demand(device, 1, 100, 0.001).share, 0.) << "nothing leaves it";
+    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0.001).share, 0.) << "nothing leaves it";
     schedule.completed(device, {&seed, 1}, 1ms, 0.002);
-    EXPECT_TRUE(schedule.is_done());
+    EXPECT_TRUE(schedule.state().is_done());
 }
 
 } // namespace

@@ -113,7 +113,7 @@ struct World {
 
     [[nodiscard]] std::string text() const {
         std::ostringstream out;
-        for (const Schedule& schedule : schedules) out << schedule.text() << "\n";
+        for (const Schedule& schedule : schedules) out << schedule.state().text() << "\n";
         for (const Worker& worker : workers) {
             out << worker.is_awake << worker.told_idle << worker.is_lost;
             if (worker.running)
@@ -201,7 +201,7 @@ private:
         worker.is_awake = false;
         std::vector<Turn> turns;
         for (std::size_t j = 0; j < jobs; ++j)
-            turns.push_back({of_.priorities[j], world.schedules[j].charged()});
+            turns.push_back({of_.priorities[j], world.schedules[j].state().tasks.charged()});
         const auto order = order_of_turns(turns);
         for (const bool transferred : {true, false})
             for (const std::size_t j : order) {
@@ -239,7 +239,7 @@ private:
             world.of_unit[task.job][u].place = Place::completed;
         schedule.completed(p, std::array{task.work}, std::chrono::seconds(task.work.range.size()), now);
         worker.is_awake = true;
-        if (schedule.has_returns()) wake_all(world);
+        if (schedule.state().has_returns) wake_all(world);
         wake_if_asked(world, schedule);
         return true;
     }
@@ -255,10 +255,10 @@ private:
         wake_if_asked(world, schedule);
         const std::size_t other = 1 - task.job;
         const std::uint64_t unclaimed = task.work.range.begin + begun, before = task.work.range.end;
-        if (of_.makes_way && !world.failed[other] && world.schedules[other].wants(p, now) &&
+        if (of_.makes_way && !world.failed[other] && world.schedules[other].state().wants(p, now) &&
             of_.priorities[other] >= of_.priorities[task.job])
             task.work.range.end = schedule.make_way(p, task.work, unclaimed);
-        else if (schedule.would_take(p, before - unclaimed, 1, 1.0, now))
+        else if (schedule.state().would_take(p, before - unclaimed, 1, 1.0, now))
             task.work.range.end = schedule.transfer_seeds(p, task.work, unclaimed, 1, now);
         EXPECT_GE(task.work.range.end, unclaimed) << told();
         for (std::uint64_t u = task.work.range.end; u < before; ++u) world.of_unit[task.job][u] = {};
@@ -270,7 +270,7 @@ private:
     bool transfer_units(World& world, std::size_t p) {
         const Worker::Running& task = *world.workers[p].running;
         Schedule& schedule = world.schedules[task.job];
-        const auto demand = schedule.demand(p, 1, 4, now);
+        const auto demand = schedule.state().demand(p, 1, 4, now);
         if (demand.share <= 0) return false;
         --world.batches_left;
         std::uint64_t number = 0;
@@ -311,7 +311,7 @@ private:
                 EXPECT_FALSE(schedule.next(p, now) || schedule.next_transferred(p, now))
                     << "participant " << p << " is lost:\n"
                     << told();
-                EXPECT_FALSE(schedule.wants(p, now)) << told();
+                EXPECT_FALSE(schedule.state().wants(p, now)) << told();
             }
             for (std::size_t j = 0; j < jobs; ++j)
                 for (const Unit& unit : world.of_unit[j])
@@ -320,7 +320,8 @@ private:
         for (std::size_t j = 0; j < jobs; ++j) {
             std::uint64_t completed = 0;
             for (const Unit& unit : world.of_unit[j]) completed += unit.place == Place::completed ? 1 : 0;
-            EXPECT_EQ(world.failed[j] ? completed : world.schedules[j].completed_units(), completed)
+            EXPECT_EQ(world.failed[j] ? completed : world.schedules[j].state().accounts.completed_units(),
+                      completed)
                 << told();
         }
     }
@@ -330,7 +331,8 @@ private:
         ++ends;
         for (std::size_t j = 0; j < jobs; ++j) {
             if (world.failed[j]) continue;
-            EXPECT_TRUE(world.schedules[j].is_done()) << "job " << j << " hangs:\n" << told() << world.text();
+            EXPECT_TRUE(world.schedules[j].state().is_done()) << "job " << j << " hangs:\n"
+                                                              << told() << world.text();
             for (const Unit& unit : world.of_unit[j])
                 EXPECT_EQ(unit.place, Place::completed) << "of job " << j << ":\n" << told();
         }

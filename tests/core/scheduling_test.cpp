@@ -538,13 +538,13 @@ TEST(Schedule, LearnsOfTheTaskAfterThoseThatEnd) {
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first->work_units(), 100u);
     schedule.completed(0, {&*first, 1}, std::chrono::seconds(1), 1, {{*second, 60}});
-    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), 160);
-    EXPECT_EQ(schedule.completed_units(), 100u);
+    EXPECT_DOUBLE_EQ(schedule.state().rates.capability(0), 160);
+    EXPECT_EQ(schedule.state().accounts.completed_units(), 100u);
     schedule.completed(0, {}, std::chrono::seconds(1), 2, {{*second, 90}});
-    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), (0.7 * 160 + 30) / 1.7);
+    EXPECT_DOUBLE_EQ(schedule.state().rates.capability(0), (0.7 * 160 + 30) / 1.7);
     schedule.completed(0, {&*second, 1}, std::chrono::seconds(1), 3);
-    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), (0.7 * (0.7 * 160 + 30) + 10) / (0.7 * 1.7 + 1));
-    EXPECT_EQ(schedule.completed_units(), 200u);
+    EXPECT_DOUBLE_EQ(schedule.state().rates.capability(0), (0.7 * (0.7 * 160 + 30) + 10) / (0.7 * 1.7 + 1));
+    EXPECT_EQ(schedule.state().accounts.completed_units(), 200u);
 }
 
 } // namespace

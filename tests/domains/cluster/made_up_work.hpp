@@ -89,12 +89,12 @@ public:
     [[nodiscard]] Supply supply() const override {
         return {.is_running = is_running(),
                 .has_ended = has_ended_,
-                .open = schedule_.open_units(),
-                .completed = schedule_.completed_units(),
-                .is_quiet = schedule_.is_quiet(),
+                .open = schedule_.state().open.units(),
+                .completed = schedule_.state().accounts.completed_units(),
+                .is_quiet = schedule_.state().is_quiet(),
                 .takes_units = spawns(),
-                .wants_units = is_running() && schedule_.wants_units(seconds()),
-                .has_no_donor = schedule_.has_no_donor(),
+                .wants_units = is_running() && schedule_.state().wants_units(seconds()),
+                .has_no_donor = schedule_.state().has_no_donor(),
                 .busy = *std::ranges::max_element(busy_),
                 .stop_reason = stop_reason_};
     }
@@ -171,7 +171,7 @@ public:
     /// It pauses, and transfers the oldest units that others want.
     void pause() {
         if (!is_running()) return pool_.clear();
-        const Schedule::Demand demand = schedule_.demand(0, 1, left(), seconds());
+        const ScheduleState::Demand demand = schedule_.state().demand(0, 1, left(), seconds());
         const auto most = static_cast<std::uint64_t>(demand.share * static_cast<double>(left()));
         if (most == 0 || most < demand.least) return;
         UnitBatch units(1, sizeof(MadeUpUnit) / sizeof(std::uint32_t));
@@ -198,7 +198,7 @@ public:
         return counts;
     }
     /// The device or ranks below have some of the job.
-    [[nodiscard]] bool has_grants() const { return schedule_.has_tasks(); }
+    [[nodiscard]] bool has_grants() const { return schedule_.state().has_tasks(); }
 
 private:
     class Anywhere final : public Division {
@@ -246,8 +246,8 @@ private:
     [[nodiscard]] bool is_running() const { return has_started_ && !stop_reason_; }
     [[nodiscard]] double seconds() const { return std::chrono::duration<double>(now_() - began_).count(); }
     void settle() {
-        if (has_ended_ || schedule_.has_tasks()) return;
-        has_ended_ = stop_reason_ || (has_started_ && schedule_.is_done());
+        if (has_ended_ || schedule_.state().has_tasks()) return;
+        has_ended_ = stop_reason_ || (has_started_ && schedule_.state().is_done());
     }
 
     std::vector<int> below_;

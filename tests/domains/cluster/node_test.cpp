@@ -5,6 +5,7 @@
 #include <domains/cluster/made_up_work.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 #include <headrace/internal/domains/cluster/simulated_network.hpp>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork, cluster::Writer;
+using cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork,
+    cluster::Writer;
 
 /// MadeUpWork with a thread as its device. The work of a unit takes no time.
 class ThreadedWork final : public cluster::LocalWork {
@@ -210,17 +212,38 @@ TEST_P(Nodes, ExchangeWhatEachRankSays) {
 TEST_P(Nodes, JoinWhatEachRankHas) {
     expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
         for (std::uint64_t join = 0; join < 20; ++join) {
-            const std::uint64_t key = Node::key_of_join(7, join);
+            const std::uint64_t key = key_of_join(7, join);
             int sum = 0;
             if (node->rank() == 0) {
                 const auto parts = node->collect(key);
                 for (int rank = 1; rank < ranks_; ++rank)
                     sum += number_in(parts[static_cast<std::size_t>(rank)]);
-                node->publish(key, number(sum));
+                node->publish(key, {number(sum)});
             } else {
-                sum = number_in(node->exchange_with_first(key, number(node->rank())));
+                sum = number_in(node->exchange_with_first(key, number(node->rank())).at(0));
             }
             EXPECT_EQ(sum, ranks_ * (ranks_ - 1) / 2);
+        }
+    }));
+}
+
+TEST_P(Nodes, GetThePartsOfTheOthers) {
+    expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
+        for (std::uint64_t join = 0; join < 20; ++join) {
+            const std::uint64_t key = key_of_join(7, join);
+            const auto part_of = [=](int rank) { return static_cast<int>(join) * 100 + rank; };
+            std::vector<Message> parts;
+            if (node->rank() == 0) {
+                parts = node->collect(key);
+                parts[0] = number(part_of(0));
+                node->publish(key, parts);
+            } else {
+                parts = node->exchange_with_first(key, number(part_of(node->rank())));
+                ASSERT_EQ(parts.size(), static_cast<std::size_t>(ranks_ - 1));
+                parts.insert(parts.begin() + node->rank(), number(part_of(node->rank())));
+            }
+            for (int rank = 0; rank < ranks_; ++rank)
+                EXPECT_EQ(number_in(parts[static_cast<std::size_t>(rank)]), part_of(rank));
         }
     }));
 }
@@ -338,7 +361,7 @@ std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
             }
             at(epoch, {});
             if (const ErrorPtr error = work->wait()) throw Error{*error};
-            const std::uint64_t key = Node::key_of_join(job, 0);
+            const std::uint64_t key = key_of_join(job, 0);
             const Message mine = Writer().put(part.load()).take();
             if (node.rank() != 0) {
                 static_cast<void>(node.exchange_with_first(key, mine));
@@ -349,7 +372,7 @@ std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
                 if (!other.empty()) all += Reader(other).get<std::uint64_t>();
             sum += all;
             ++committed;
-            node.publish(key, {});
+            node.publish(key, {Message()});
         } catch (const Error&) {
             if (!node.recover()) throw;
         }

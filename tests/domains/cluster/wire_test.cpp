@@ -5,6 +5,7 @@
 #include <headrace/core/error.hpp>
 #include <headrace/domains/cluster/traffic.hpp>
 #include <headrace/internal/domains/cluster/current_node.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 #include <headrace/internal/domains/cluster/simulated_network.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork, cluster::Writer;
+using cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork,
+    cluster::Writer;
 
 class Wires : public testing::TestWithParam<int> {
 protected:
@@ -96,12 +98,12 @@ TEST_P(Wires, CountWhatIsSent) {
     constexpr std::size_t part = 3000, result = 50'000, slack = 100;
     run([&](Node& node) {
         const auto before = cluster::collect_traffic();
-        const std::uint64_t key = Node::key_of_join(0, 0);
+        const std::uint64_t key = key_of_join(0, 0);
         if (node.rank() == 0) {
             static_cast<void>(node.collect(key));
-            node.publish(key, Message(result));
+            node.publish(key, {Message(result)});
         } else {
-            EXPECT_EQ(node.exchange_with_first(key, Message(part)).size(), result);
+            EXPECT_EQ(node.exchange_with_first(key, Message(part)).at(0).size(), result);
         }
         const auto after = cluster::collect_traffic();
         if (node.rank() != 0) {
@@ -127,6 +129,33 @@ TEST_P(Wires, CountWhatIsSent) {
         if (ranks_ > 1) {
             EXPECT_GT(after[1].exchanges.messages, 0u);
         }
+    });
+}
+
+TEST_P(Wires, BringNoPartBackToItsRank) {
+    constexpr std::size_t part = 3000, slack = 100;
+    run([&](Node& node) {
+        const std::uint64_t key = key_of_join(0, 0);
+        if (node.rank() == 0) {
+            auto parts = node.collect(key);
+            parts[0] = Message(part);
+            node.publish(key, parts);
+        } else {
+            static_cast<void>(node.exchange_with_first(key, Message(part)));
+        }
+        std::uint64_t bytes = 0, messages = 0;
+        for (const auto& rank : cluster::collect_traffic()) {
+            bytes += rank.results.bytes;
+            messages += rank.results.messages;
+        }
+        if (node.rank() != 0 || ranks_ == 1) return;
+        const auto others = static_cast<std::uint64_t>(ranks_ - 1);
+        // A rank with ranks below gets its own part too, and forwards it.
+        const auto forwarding = static_cast<std::uint64_t>(ranks_ > 33 ? 1 : 0);
+        const std::uint64_t parts = others + others * others + forwarding;
+        EXPECT_EQ(messages, parts);
+        EXPECT_GE(bytes, parts * part);
+        EXPECT_LE(bytes, parts * (part + slack));
     });
 }
 

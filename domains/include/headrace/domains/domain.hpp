@@ -7,6 +7,7 @@
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/detail/domain_users.hpp>
 #include <headrace/domains/detail/joining.hpp>
+#include <headrace/domains/detail/pending_join.hpp>
 #include <headrace/domains/detail/sorting.hpp>
 #include <headrace/domains/view.hpp>
 
@@ -60,8 +61,8 @@ public:
     /// one at a time for each controller.
     [[nodiscard]] OwnReplica replica(const Joining& joining, Controller& controller, Stream& stream);
     /// Gets the parts that other ranks have written. Joins all private replicas into the host replica, in the
-    /// order of first use, and drops them. If one
-    /// was lost for good, the data fail: a reader gets the error, until a job writes the data again. Blocks.
+    /// order of first use, and drops them. If one was lost for good, the data fail: a reader gets the error,
+    /// until a job writes the data again. Blocks.
     void join();
     /// How private replicas are joined before the data are used in another way; null: there are none. If not
     /// null, `join` may block.
@@ -72,19 +73,13 @@ public:
         ++seals_;
         joining_ = &joining;
     }
-    /// The ranks of a cluster share a job that wrote to private replicas: the next join is one of all ranks.
-    /// Never blocks.
-    void join_over(std::shared_ptr<RankJoin> ranks);
-    /// The ranks of a cluster share a job of which each has written some elements, or failed: before the data
-    /// are used, all ranks get all of them. Never blocks.
-    void exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written, ErrorPtr error);
+    /// What the next join has to do beside joining private replicas.
+    [[nodiscard]] PendingJoin& pending() noexcept { return pending_; }
     /// A job is about to use the data with this way of joining; `is_shared`: by the ranks of a cluster. True:
     /// `join_before` has to be called first, and may block. False: the job may begin.
     [[nodiscard]] bool needs_join(const Joining* joining, bool is_shared);
     /// Joins what jobs before it have left apart. Private replicas of its own turn stay.
     void join_before(const Joining* joining, bool is_shared);
-    /// Other ranks have parts that this one lacks. If so, `join` may block.
-    [[nodiscard]] bool lacks_parts() const noexcept { return lacks_parts_; }
     /// A job that was to write these elements has failed: see mark_failed in core. Never blocks.
     void fail(IndexRange elements, const ErrorPtr& error);
     /// A job that was to write to private replicas has failed. Never blocks.
@@ -157,13 +152,10 @@ private:
     void exchange_parts();
     void wait_for_requests();
     [[nodiscard]] bool is_apart(const Joining* joining, bool is_shared) const;
-    [[nodiscard]] std::shared_ptr<RankJoin> take_ranks();
     void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
-    void lose(const ErrorPtr& error);
     void expect_no_failure();
     void forget_replicas();
-    [[nodiscard]] ErrorPtr lost() const;
 
     Storage storage_;
     Extent extent_;
@@ -179,17 +171,7 @@ private:
     std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
-    mutable std::mutex brief_mutex_;  ///< for what follows; never held for long
-    ErrorPtr lost_;                   ///< why private replicas are lost, or have wrong contents
-    std::shared_ptr<RankJoin> ranks_; ///< the next join is over them; null: it is this process's alone
-    /// What this rank has to exchange.
-    struct Parts {
-        std::shared_ptr<RankJoin> ranks = nullptr;
-        std::vector<IndexRange> written = {};
-        ErrorPtr error = nullptr;
-    };
-    Parts parts_;
-    std::atomic<bool> lacks_parts_ = false;
+    PendingJoin pending_;
 };
 
 namespace detail {

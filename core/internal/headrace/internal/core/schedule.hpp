@@ -22,18 +22,14 @@
 //
 // After each of them `takes_wake` tells whether refused participants are to ask once more.
 //
+// What the events have left is in schedule_state.hpp, with what is asked between them.
+//
 // A unit is in one place at any time: left, granted, waiting for a recipient, or completed.
 #pragma once
 #include <headrace/core/export.hpp>
-#include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
-#include <headrace/internal/core/accounts.hpp>
-#include <headrace/internal/core/availability.hpp>
 #include <headrace/internal/core/granted_tasks.hpp>
-#include <headrace/internal/core/rates.hpp>
-#include <headrace/internal/core/recipients.hpp>
-#include <headrace/internal/core/refusals.hpp>
-#include <headrace/internal/core/waiting_transfers.hpp>
+#include <headrace/internal/core/schedule_state.hpp>
 #include <headrace/internal/core/work.hpp>
 
 #include <chrono>
@@ -42,7 +38,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,33 +51,14 @@ namespace headrace {
 class HEADRACE_EXPORT Schedule {
 public:
     using Duration = std::chrono::nanoseconds;
-
-    struct Participant {
-        Estimate estimate;
-        std::uint64_t least = 1;      ///< work units of a lane group: a smaller task leaves lanes idle
-        std::uint64_t full = 1;       ///< work units that give each of its lanes one
-        std::uint64_t lane_group = 1; ///< lanes
-        bool is_group = false;        ///< of devices, such as another rank
-        bool is_processor = true;     ///< its lanes take turns
-        bool gives_back = false;      ///< a launch pauses when it is asked to
-        bool takes_units = true;      ///< it can work on transferred units
-        bool is_standby = false;      ///< the others have proven to be faster without it
-        std::size_t memory = 0;       ///< on which it works, of a job all of whose tasks work on one
-    };
-    struct Shape {
-        std::uint64_t work_units = 0, first_unit = 0;
-        bool learns = true;          ///< capabilities follow what is measured
-        bool moves_data = false;     ///< a task has data of its own
-        bool is_repeatable = true;   ///< a task can be done once more, or elsewhere beside one that has begun
-        bool shares_units = false;   ///< units may be transferred
-        bool is_open = false;        ///< its work units come later, by `extend`, until `close`
-        bool has_above = false;      ///< another schedule gives them, and may take units
-        double expected_seconds = 0; ///< twice that after the begin, the standby steps in
-        std::optional<std::size_t> memory = {}; ///< all tasks work on it; none: each participant's own
-    };
+    using Participant = ScheduleState::Participant;
+    using Shape = ScheduleState::Shape;
 
     Schedule(Shape shape, std::vector<Participant> participants, std::unique_ptr<Policy> policy,
              std::shared_ptr<const Division> division);
+
+    /// What is known, and what follows from it.
+    [[nodiscard]] const ScheduleState& state() const noexcept { return state_; }
 
     // Grants.
 
@@ -90,8 +66,10 @@ public:
     [[nodiscard]] std::optional<Work> next(std::size_t participant, double now, std::uint64_t most_tasks = 1);
     /// What was transferred to this participant, or units that were transferred and that no participant has.
     [[nodiscard]] std::optional<Work> next_transferred(std::size_t participant, double now);
+    /// Seconds: the job is charged that much, or what it is charged already.
+    void charge_at_least(double seconds) { state_.tasks.charge_at_least(seconds); }
     /// True, once, if participants that were refused may be wanted after all.
-    [[nodiscard]] bool takes_wake() { return refusals_.takes_wake(); }
+    [[nodiscard]] bool takes_wake() { return state_.refusals.takes_wake(); }
 
     // Work that comes later: of a job that several ranks of a cluster share.
 
@@ -99,16 +77,11 @@ public:
     void extend(IndexRange units);
     /// No more come. Nothing goes to groups and to the schedule above any more.
     void close();
-    [[nodiscard]] bool is_open() const { return shape_.is_open; } ///< more may come
-    /// Work units that no participant has.
-    [[nodiscard]] std::uint64_t open_units() const { return open_.units(); }
 
     // Units that move between schedules: this one, that above, and those of participants that are groups.
 
-    /// Any participant works on transferred units.
-    [[nodiscard]] bool takes_units() const;
     /// A participant that is a group turns out to have one that does.
-    void note_takes_units(std::size_t participant) { participants_[participant].takes_units = true; }
+    void note_takes_units(std::size_t participant) { state_.participants[participant].takes_units = true; }
     /// The schedule above wants units, as an idle participant does; or it wants none any more.
     void note_above(bool wants);
     /// Units for the schedule above. They are its own from then on.
@@ -118,13 +91,7 @@ public:
     [[nodiscard]] std::vector<Work> receive_units(std::optional<std::size_t> participant, std::uint64_t units,
                                                   std::uint64_t bytes, double now);
     /// So many bytes of units went to another schedule.
-    void release(std::uint64_t bytes) noexcept { transfers_.release(bytes); }
-    /// Nothing is left, granted or waiting, whether or not more comes.
-    [[nodiscard]] bool is_quiet() const;
-    /// A participant would get units from a donor.
-    [[nodiscard]] bool wants_units(double now) const;
-    /// No participant is a donor: those that are no groups are idle, or cannot work.
-    [[nodiscard]] bool has_no_donor() const;
+    void release(std::uint64_t bytes) noexcept { state_.transfers.release(bytes); }
 
     // Tasks: `work` is as it was granted; its end may have gone to others since.
 
@@ -151,24 +118,11 @@ public:
 
     /// The participant has nothing to do at all, in this job or another; or has something again.
     bool idle(std::size_t participant, bool is_idle);
-    /// Whether a participant is idle, and so many seeds that the donor has not begun take it so long that a
-    /// transfer pays. At the pace of its task they take `seconds`. `lanes`: of the donor's groups.
-    [[nodiscard]] bool would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t lanes, double seconds,
-                                  double now) const;
     /// Seeds from `unclaimed` on go to idle participants, by capability. Where the task ends now.
     [[nodiscard]] std::uint64_t transfer_seeds(std::size_t donor, const Work& task, std::uint64_t unclaimed,
                                                std::uint64_t lanes, double now);
     /// Seeds from `unclaimed` on wait for the next grant. Where the task ends now.
     [[nodiscard]] std::uint64_t make_way(std::size_t participant, const Work& task, std::uint64_t unclaimed);
-    /// A task was returned that way.
-    [[nodiscard]] bool has_returns() const { return has_returns_; }
-    /// The share of the donor's units that goes to idle participants, and the least that pay.
-    struct Demand {
-        double share = 0; ///< 0: no participant is idle, or units are not shared
-        std::uint64_t least = 0;
-        std::uint64_t most_bytes = 0;
-    };
-    [[nodiscard]] Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left, double now) const;
     /// So many units of the donor's, in so many bytes: the batches into which they are cut, in order.
     [[nodiscard]] std::vector<Work> transfer_units(std::size_t donor, std::uint64_t units,
                                                    std::uint64_t bytes, double now);
@@ -196,38 +150,10 @@ public:
     /// The participant has no room for the task, which it has not begun. False: there is no other memory.
     [[nodiscard]] bool leave_memory(std::size_t participant, const Work& work);
 
-    // What is known.
-
-    [[nodiscard]] bool is_done() const { return !shape_.is_open && is_quiet(); } ///< each unit is completed
-    [[nodiscard]] bool has_tasks() const { return !tasks_.are_none(); }
-    [[nodiscard]] std::uint64_t completed_units() const { return accounts_.completed_units(); }
-    [[nodiscard]] bool wants(std::size_t participant, double now) const;
-    [[nodiscard]] bool others_may_take_over(std::size_t participant, double now) const;
-    /// What the work is to take the participant, by what is known of its speed from this job or others.
-    [[nodiscard]] std::optional<double> expected_seconds(std::size_t participant, const Work& work) const;
-    /// Seconds of participants that were and will be busy with what was granted.
-    [[nodiscard]] double charged() const { return tasks_.charged(); }
-    void charge_at_least(double seconds) { tasks_.charge_at_least(seconds); }
-    /// There is a standby, it waits, and no other participant is lost.
-    [[nodiscard]] bool standby_waits(double now) const;
-    [[nodiscard]] double standby_steps_in() const { return 2 * shape_.expected_seconds; }
-    [[nodiscard]] const Rates& rates() const { return rates_; }
-    [[nodiscard]] const Availability& availability() const { return availability_; }
-    /// Its work units: ascending, apart. Nothing after `forget`.
-    [[nodiscard]] const std::vector<IndexRange>& completed_by(std::size_t participant) const {
-        return accounts_.completed_by(participant);
-    }
-    [[nodiscard]] const ParticipantAccount& account(std::size_t participant) const {
-        return accounts_.of(participant);
-    }
     /// The job has ended: what was kept for a loss goes.
     void forget();
-    /// All of its state, for logs and for tests that compare states.
-    [[nodiscard]] std::string text() const;
 
 private:
-    enum class Kind : std::uint8_t { seeds, units };
-
     Work grant(std::size_t participant, Work work, double now);
     GrantedTasks::Task take_back(std::size_t participant, const Work& work);
     void learn(std::size_t participant, std::uint64_t units, Duration busy, double now);
@@ -236,27 +162,8 @@ private:
     std::vector<Work> deal(std::optional<std::size_t> donor, std::uint64_t units, std::uint64_t bytes,
                            double now);
     void take_from(std::size_t recipient);
-    /// The schedule above, as a recipient.
-    [[nodiscard]] std::size_t above() const { return participants_.size(); }
-    /// No donor: of units that have come from another schedule.
-    [[nodiscard]] Recipients recipients(std::optional<std::size_t> donor, Kind kind, std::uint64_t lanes,
-                                        double now) const;
-    [[nodiscard]] std::vector<DeviceProgress> participants_progress(double now) const;
-    [[nodiscard]] Progress progress(std::span<const DeviceProgress> participants) const;
 
-    Shape shape_;
-    bool only_processors_;
-    std::shared_ptr<Policy> policy_; ///< shared by copies: those of tests, whose policies keep no state
-    std::shared_ptr<const Division> division_;
-    Rates rates_;
-    std::vector<Participant> participants_;
-    OpenWork open_;
-    GrantedTasks tasks_;
-    WaitingTransfers transfers_;
-    Accounts accounts_;
-    Refusals refusals_;
-    Availability availability_;
-    bool has_returns_ = false;
+    ScheduleState state_;
 };
 
 } // namespace headrace

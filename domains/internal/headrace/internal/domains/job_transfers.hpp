@@ -38,7 +38,8 @@ public:
     [[nodiscard]] std::uint64_t give_back(std::size_t donor, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
     /// The share of the donor's units for idle devices, and the smallest number worth a transfer.
-    [[nodiscard]] Schedule::Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const;
+    [[nodiscard]] ScheduleState::Demand demand(std::size_t donor, std::uint64_t lanes,
+                                               std::uint64_t left) const;
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void transfer(std::size_t donor, UnitBatch units);
 

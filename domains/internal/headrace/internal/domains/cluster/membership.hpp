@@ -40,6 +40,7 @@ public:
     [[nodiscard]] const std::vector<int>& lost() const noexcept { return lost_; } ///< in order of their loss
     [[nodiscard]] bool is_member(int rank) const;
     [[nodiscard]] const Neighbours& neighbours() const noexcept { return neighbours_; }
+    [[nodiscard]] bool is_leaf(int member) const; ///< no rank is below it
 
     /// Signs of life are sent eight times in this time.
     void send_signs_for(Clock::duration patience) { sent_for_ = patience; }

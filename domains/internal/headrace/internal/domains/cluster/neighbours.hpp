@@ -17,6 +17,8 @@ struct HEADRACE_EXPORT Neighbours {
 
     /// `members`: ascending, with 0 and `rank`.
     [[nodiscard]] static Neighbours of(int rank, std::span<const int> members, std::string name);
+    /// No rank is below this one.
+    [[nodiscard]] static bool is_leaf(int rank, std::span<const int> members);
     /// Of ranks 0 to `ranks` - 1.
     [[nodiscard]] static Neighbours of(int rank, int ranks, std::string name);
 };

@@ -8,6 +8,7 @@
 #include <headrace/internal/domains/cluster/transport.hpp>
 #include <headrace/internal/domains/cluster/wire.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -74,21 +75,27 @@ public:
     /// This rank has submitted the job.
     void begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark);
 
-    // Joins: `key` is `key_of_join` of the same job and number on all ranks, and used once.
+    // Joins: `key` is `key_of_join` of the same job and number on all ranks (numbers.hpp), and used once.
 
-    [[nodiscard]] static std::uint64_t key_of_join(std::uint64_t job, std::uint64_t number);
     /// On rank 0: what the others have sent, by rank; its own and that of a lost one are empty. Blocks.
     [[nodiscard]] std::vector<Message> collect(std::uint64_t key);
-    /// On rank 0: all others get this.
-    void publish(std::uint64_t key, Message result);
-    /// On another rank: sends its part, and returns what rank 0 publishes. Blocks.
-    [[nodiscard]] Message exchange_with_first(std::uint64_t key, Message part);
+    /// On rank 0: all others get this one answer; or one of each rank, by rank, and each rank those of the
+    /// others.
+    void publish(std::uint64_t key, std::vector<Message> answers);
+    /// On another rank: sends its part, and returns what rank 0 publishes, in the order of ranks. Blocks.
+    [[nodiscard]] std::vector<Message> exchange_with_first(std::uint64_t key, Message part);
 
 private:
     /// What has come of one exchange or join.
     struct Collected {
-        std::map<int, Message> parts = {};
-        std::optional<Message> result = {};
+        std::map<int, Message> parts = {};         ///< by rank
+        std::optional<Message> result = {};        ///< of an exchange
+        std::optional<std::uint64_t> answers = {}; ///< that rank 0 publishes: one, or one of each rank
+
+        /// All answers are there, but that of this rank.
+        [[nodiscard]] bool is_complete() const {
+            return answers && parts.size() == std::max<std::uint64_t>(1, *answers - 1);
+        }
     };
 
     void run(const OpenTransport& open);
@@ -98,7 +105,7 @@ private:
     void change_members();
     void receive(Received received);
     void receive_from_member(Received received);
-    void forward_down(const Message& message);
+    void forward_down(const Message& message, int has_it = -1);
     void finish_exchange(std::uint64_t number, const Collected& all);
     void post(std::function<void()> call);
     [[nodiscard]] std::vector<std::function<void()>> take_posted();
