@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 namespace barnes_hut {
@@ -15,38 +14,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using headrace::DeviceReport;
 
-/// join(value, value); absent if one of them is.
-template <class Join>
-void join_figures(headrace::Figure& to, const headrace::Figure& from, const Join& join) {
-    if (to.value && from.value)
-        to.value = join(*to.value, *from.value);
-    else
-        to = {std::nullopt, from.value ? to.why_absent : from.why_absent};
-}
-
-void add_figure(headrace::Figure& to, const headrace::Figure& from) { join_figures(to, from, std::plus<>{}); }
-
-void add_device(DeviceReport& to, const DeviceReport& from) {
-    to.capability = from.capability;
-    to.tasks += from.tasks;
-    to.work_units += from.work_units;
-    to.busy_seconds += from.busy_seconds;
-    to.finished_seconds += from.finished_seconds;
-    to.bytes_in += from.bytes_in;
-    to.bytes_out += from.bytes_out;
-    to.seeds_transferred += from.seeds_transferred;
-    to.units_transferred += from.units_transferred;
-    to.units_received += from.units_received;
-    to.engine += from.engine;
-    add_figure(to.energy_joules, from.energy_joules);
-    if (to.failure.empty()) to.failure = from.failure;
-}
-
-/// Of jobs that took so many seconds, a figure that is in inverse proportion to them.
+/// Of jobs that took so many seconds, a figure that is in inverse proportion to them. Absent if one of them
+/// is.
 void add_gain(headrace::Figure& to, double to_seconds, const headrace::Figure& from, double from_seconds) {
-    join_figures(to, from, [&](double old, double more) {
-        return (old * to_seconds + more * from_seconds) / (to_seconds + from_seconds);
-    });
+    if (to.value && from.value)
+        to.value = (*to.value * to_seconds + *from.value * from_seconds) / (to_seconds + from_seconds);
+    else if (to.value)
+        to = from;
 }
 
 /// First device to finish / last, of the sums.
@@ -98,14 +72,14 @@ void JobSum::add(const headrace::JobReport& job) {
         if (known == total_.devices.end())
             total_.devices.push_back(device);
         else
-            add_device(*known, device);
+            (*known += device).finished_seconds += device.finished_seconds;
     }
     for (DeviceReport& device : total_.devices)
         device.share = total_.work_units == 0
                            ? 0
                            : static_cast<double>(device.work_units) / static_cast<double>(total_.work_units);
     total_.balance = balance_of(total_.devices, job.balance);
-    add_figure(total_.energy_joules, job.energy_joules);
+    total_.energy_joules += job.energy_joules;
     const auto delayed = [this](const headrace::Figure& joules) {
         return joules.value ? headrace::Figure{*joules.value * total_.seconds, {}} : joules;
     };

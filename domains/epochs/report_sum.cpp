@@ -8,16 +8,6 @@
 namespace headrace::epochs {
 namespace {
 
-/// Absent as soon as one of them is.
-void add(Figure& sum, const Figure& more, bool is_first) {
-    if (is_first)
-        sum = more;
-    else if (sum.value && more.value)
-        *sum.value += *more.value;
-    else if (sum.value)
-        sum = more;
-}
-
 Figure times(const Figure& figure, double factor) {
     return figure.value ? Figure{*figure.value * factor, {}} : figure;
 }
@@ -41,24 +31,13 @@ void ReportSum::add(const JobReport& job, double begin) {
     sum_.work_units += job.work_units;
     sum_.left_out = job.left_out;
     for (const DeviceReport& one : job.devices) {
-        DeviceReport& all = device(one);
-        all.capability = one.capability;
-        all.tasks += one.tasks;
-        all.work_units += one.work_units;
-        all.busy_seconds += one.busy_seconds;
+        DeviceReport& all = device(one) += one;
         if (one.tasks > 0) all.finished_seconds = begin + one.finished_seconds;
-        all.slowdown = std::max(all.slowdown, one.slowdown);
-        all.bytes_in += one.bytes_in;
-        all.bytes_out += one.bytes_out;
-        all.seeds_transferred += one.seeds_transferred;
-        all.units_transferred += one.units_transferred;
-        all.units_received += one.units_received;
-        all.engine += one.engine;
-        epochs::add(all.energy_joules, one.energy_joules, false);
-        all.reserve = one.reserve;
-        if (!one.failure.empty()) all.failure = one.failure;
     }
-    epochs::add(sum_.energy_joules, job.energy_joules, is_first_);
+    if (is_first_)
+        sum_.energy_joules = job.energy_joules;
+    else
+        sum_.energy_joules += job.energy_joules;
     const auto end_of = [&](bool is_cpu) {
         double end = 0;
         for (const DeviceReport& one : job.devices)

@@ -97,6 +97,24 @@ EngineMetrics& EngineMetrics::operator+=(const EngineMetrics& other) {
     return *this;
 }
 
+DeviceReport& DeviceReport::operator+=(const DeviceReport& later) {
+    capability = later.capability;
+    tasks += later.tasks;
+    work_units += later.work_units;
+    busy_seconds += later.busy_seconds;
+    slowdown = std::max(slowdown, later.slowdown);
+    bytes_in += later.bytes_in;
+    bytes_out += later.bytes_out;
+    seeds_transferred += later.seeds_transferred;
+    units_transferred += later.units_transferred;
+    units_received += later.units_received;
+    engine += later.engine;
+    energy_joules += later.energy_joules;
+    reserve = later.reserve;
+    if (failure.empty()) failure = later.failure;
+    return *this;
+}
+
 double EngineMetrics::lanes_at_work() const {
     return lane_turns == 0 ? 0 : static_cast<double>(units) / static_cast<double>(lane_turns);
 }

@@ -9,6 +9,15 @@ namespace headrace {
 struct Figure {
     std::optional<double> value;
     std::string why_absent;
+
+    /// The sum; absent, with the first reason, if one of them is.
+    Figure& operator+=(const Figure& other) {
+        if (value && other.value)
+            *value += *other.value;
+        else if (value)
+            *this = other;
+        return *this;
+    }
 };
 
 /// For nlohmann::json: the number, or {"absent": the reason}.

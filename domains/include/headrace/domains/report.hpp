@@ -37,7 +37,7 @@ struct HEADRACE_EXPORT EngineMetrics {
 using EngineFigures [[deprecated("it is EngineMetrics now")]] = EngineMetrics;
 
 /// The part of one device in a job.
-struct DeviceReport {
+struct HEADRACE_EXPORT DeviceReport {
     std::string id, name;
     DeviceKind kind = DeviceKind::cpu;
     double capability = 0; ///< as the scheduler used it; the best device of the job has 1
@@ -64,6 +64,11 @@ struct DeviceReport {
     Figure energy_delay_product; ///< joule seconds: with the job's seconds
     std::string reserve;         ///< why the device was on standby; empty: it was not
     std::string failure;         ///< why the device was retired; empty: it was not
+
+    /// Adds its part in a later job: what can be counted, and the energy. The capability is that of the last
+    /// job, the slowdown the greater one, and the failure the first one. Leaves what depends on the times and
+    /// units of all: share, end, energy-delay product.
+    DeviceReport& operator+=(const DeviceReport& later);
 };
 
 /// The metrics of one job. Seconds are wall-clock time on the host, except where noted.
