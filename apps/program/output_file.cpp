@@ -55,11 +55,13 @@ void write_in_place(const fs::path& file, std::string_view bytes) {
     if (!stream) fail(file, full);
 }
 
-/// The file that a link leads to, so that the link stays one.
-fs::path behind_links(const fs::path& file) {
-    std::error_code nowhere;
-    const fs::path found = fs::canonical(file, nowhere);
-    return nowhere ? file : found;
+/// The file that links lead to, whether or not it exists, so that they stay links.
+fs::path behind_links(fs::path file) {
+    constexpr int most = 40; // as the kernel follows
+    std::error_code ignored;
+    for (int links = 0; links < most && fs::is_symlink(file, ignored); ++links)
+        file = file.parent_path() / fs::read_symlink(file, ignored);
+    return file;
 }
 
 /// The file that is written first. Until it takes its name it has none, where the file system can do that, so
