@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,15 +44,34 @@ std::string without_time(std::string text) {
     return text;
 }
 
-/// Ranks, and the grid.
-class Grids : public Cluster, public testing::WithParamInterface<std::tuple<int, const char*>> {};
-INSTANTIATE_TEST_SUITE_P(Of, Grids, testing::Combine(testing::Values(2, 4), testing::Values("rz", "xyz")),
+struct Run {
+    int ranks;
+    const char* grid;
+    int delay; ///< of each message, ms
+};
+class Grids : public Cluster, public testing::WithParamInterface<Run> {
+protected:
+    /// A command that makes messages late.
+    [[nodiscard]] static std::string delayed() {
+#ifdef HEADRACE_SLOW_MPI
+        return "env HEADRACE_TEST_MESSAGE_DELAY=" + std::to_string(GetParam().delay) +
+               " LD_PRELOAD=" + quoted(HEADRACE_SLOW_MPI) + " ";
+#else
+        return "";
+#endif
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Of, Grids,
+                         testing::Values(Run{2, "rz", 0}, Run{4, "rz", 0}, Run{2, "xyz", 0}, Run{4, "xyz", 0},
+                                         Run{3, "rz", 1}, Run{7, "xyz", 10}),
                          [](const auto& each) {
-                             return std::to_string(std::get<0>(each.param)) + "_" + std::get<1>(each.param);
+                             const Run& run = each.param;
+                             return std::to_string(run.ranks) + "_" + run.grid + "_" +
+                                    std::to_string(run.delay) + "ms";
                          });
 
 TEST_P(Grids, FluorescenceWritesTheSameFiles) {
-    const auto& [number, grid] = GetParam();
+    const auto& [number, grid, delay] = GetParam();
     folder_.write("sample.mci", sample);
     Options options{"--input", "../sample.mci", "--devices", "cpu", "--grid", grid, "--grids", "g"};
     if (grid == std::string("rz")) options = options + Options{"--mco", "."};
@@ -62,7 +80,8 @@ TEST_P(Grids, FluorescenceWritesTheSameFiles) {
     fs::create_directory(ranks);
     const Outcome expected = shell(alone, command_line(0, "fluorescence", options));
     ASSERT_EQ(expected.exit_code, 0) << expected.errors;
-    const Outcome outcome = shell(ranks, command_line(number, "fluorescence", options));
+    const std::string before = delay > 0 ? delayed() : "";
+    const Outcome outcome = shell(ranks, command_line(number, "fluorescence", options, before));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(count(outcome.output, "3000 packets"), 1u) << outcome.output;
     std::size_t files = 0;

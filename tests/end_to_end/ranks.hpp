@@ -27,6 +27,7 @@ inline constexpr auto seconds_of_a_run = "60";
 /// options, other mpiruns would refuse them. Open MPI leaks, and unloads the parts whose names a suppression
 /// would need.
 inline constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=0"},
+                                        std::pair{"ASAN_OPTIONS", "verify_asan_link_order=0"}, // preloads
                                         std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                         std::pair{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                         std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
@@ -44,11 +45,13 @@ inline void prepare_ranks() {
 
 inline std::string quoted(const std::string& word) { return std::string("'").append(word).append("'"); }
 
-/// `program` without "headrace-". `ranks` of 0: without mpirun.
-inline std::string command_line(int ranks, const std::string& program, const Options& options) {
+/// `program` without "headrace-". `ranks` of 0: without mpirun. `before`: a command that runs each rank.
+inline std::string command_line(int ranks, const std::string& program, const Options& options,
+                                const std::string& before = "") {
     std::string line("timeout -k 5 ");
     line.append(seconds_of_a_run).append(" ");
     if (ranks > 0) line.append(quoted(mpirun)).append(" -n ").append(std::to_string(ranks)).append(" ");
+    line.append(before);
     line.append(quoted(HEADRACE_PROGRAMS "/headrace-" + program));
     for (const std::string& option : options) line.append(" ").append(quoted(option));
     return line;
