@@ -2,6 +2,7 @@
 #include <headrace/internal/core/schedule.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace headrace {
@@ -91,7 +92,10 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
 }
 
 void Schedule::learn(std::size_t participant, std::uint64_t units, Duration busy, double now) {
-    const Duration time = state_.tasks.measure(participant, busy, now);
+    Duration time = state_.tasks.measure(participant, busy, now);
+    if (const double speed = state_.participants[participant].group_speed; speed > 0)
+        time = std::chrono::duration_cast<Duration>(
+            std::chrono::duration<double>(static_cast<double>(units) / speed));
     if (units > 0) {
         state_.rates.completed(participant, units, time);
         state_.policy->completed(participant, units, time);

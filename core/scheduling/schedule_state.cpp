@@ -71,6 +71,13 @@ std::optional<double> ScheduleState::expected_seconds(std::size_t participant, c
     return static_cast<double>(work.work_units()) / rates.capability(participant);
 }
 
+double ScheduleState::units_per_second() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < participants.size(); ++i)
+        if (availability.can_work(i)) sum += rates.units_per_second(i).value_or(0);
+    return sum;
+}
+
 bool ScheduleState::standby_waits(double now) const {
     return now < standby_steps_in() && availability.has_standby();
 }

@@ -149,7 +149,9 @@ void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point no
     credit_ = std::max(credit, credit_); // units are done again if a device is lost
     settled_ = settled;
     credit_at_ = now;
-    send_(neighbours_.above, about(Topic::credit).put(credit_).put(settled_).put(supply.busy).take());
+    send_(
+        neighbours_.above,
+        about(Topic::credit).put(credit_).put(settled_).put(supply.busy).put(supply.units_per_second).take());
 }
 
 /// The rank above counts on this rank, and is not quiet.
@@ -220,6 +222,7 @@ void JobShare::serve(Below& one, Clock::time_point now) {
 void JobShare::take_credit(Below& one, Reader message, Clock::time_point now) {
     const auto credit = message.get<std::uint64_t>(), settled = message.get<std::uint64_t>();
     one.busy = message.get<Clock::duration>();
+    const auto speed = message.get<double>();
     one.completed += credit - std::exchange(one.credit, credit);
     std::vector<WorkRange> done;
     for (; one.settled < settled && !one.batches.empty(); ++one.settled) {
@@ -238,6 +241,7 @@ void JobShare::take_credit(Below& one, Reader message, Clock::time_point now) {
     const bool is_worth_it = next && one.completed - one.progress >= next->grant.size() / parts_of_grant;
     if (done.empty() && !is_worth_it) return;
     one.progress = one.completed;
+    work_->note_speed(one.rank, speed);
     // Its devices' own time: what messages take says nothing of its speed, and most of a first, small grant.
     const Clock::duration passed = now - std::exchange(one.idle_since, now);
     const Clock::duration worked = one.busy - std::exchange(one.measured, one.busy);

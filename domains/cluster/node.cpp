@@ -43,16 +43,6 @@ std::vector<Message> messages_in(const Message& bytes, int count) {
     return all;
 }
 
-/// `left`: ranks that end, and why they failed.
-Error end_of(int rank, const std::map<int, ErrorPtr>& left, const std::vector<std::string>& hosts) {
-    const std::string name =
-        fmt::format("rank {}{}", rank, hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(rank)]);
-    const auto found = left.find(rank);
-    if (found == left.end() || !found->second)
-        return Error(ErrorKind::device, name + " has ended, and its results are missing");
-    return Error(found->second->kind(), name + " has ended: " + found->second->what());
-}
-
 } // namespace
 
 Node::Node(const OpenTransport& open) {
@@ -95,15 +85,14 @@ std::vector<Message> Node::exchange(Message mine) {
         if (has_result() || generation_of(number) != generation_) return true;
         const Collected& all = exchanges_[number];
         if (rank() != 0) return has_first_ended();
-        for (const auto& [one, why] : left_)
-            if (membership_->is_member(one) && !all.parts.contains(one)) missing = one;
+        missing = ended_.without_part(membership_->members(), all.parts);
         return missing.has_value();
     };
     changed_.wait(lock, [&] { return failure_ || must_recover_ || is_ready(); });
     if (!has_result()) { // else it counts, whatever has come since: other ranks have it too
         expect_alive();
         expect_current(generation_of(number));
-        throw end_of(missing.value_or(0), left_, hosts_);
+        throw ended_.error_of(missing.value_or(0), hosts_);
     }
     const Message result = std::move(*exchanges_.extract(number).mapped().result);
     return messages_in(result, ranks_);
@@ -152,15 +141,13 @@ std::vector<Message> Node::collect(std::uint64_t key) {
     const auto is_complete = [&] {
         if (generation_of_join(key) != generation_) return true;
         const Collected& all = joins_[key];
-        missing.reset();
-        for (const auto& [rank, why] : left_)
-            if (rank != 0 && membership_->is_member(rank) && !all.parts.contains(rank)) missing = rank;
+        missing = ended_.without_part(std::span(membership_->members()).subspan(1), all.parts);
         return missing || all.parts.size() + 1 == membership_->members().size();
     };
     wait(lock, is_complete);
     expect_current(generation_of_join(key));
     Collected all = std::move(joins_.extract(key).mapped());
-    if (missing) throw end_of(*missing, left_, hosts_);
+    if (missing) throw ended_.error_of(*missing, hosts_);
     std::vector<Message> parts(static_cast<std::size_t>(ranks_));
     for (auto& [from, part] : all.parts) parts[static_cast<std::size_t>(from)] = std::move(part);
     return parts;
@@ -181,25 +168,21 @@ void Node::publish(std::uint64_t key, std::vector<Message> answers) {
 std::vector<Message> Node::exchange_with_first(std::uint64_t key, Message part) {
     post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
     std::unique_lock lock(mutex_);
-    const auto is_complete = [&] {
-        const auto found = joins_.find(key);
-        return found != joins_.end() && found->second.is_complete();
-    };
+    const auto is_complete = [&] { return joins_[key].is_complete(); };
     wait(lock, [&] { return generation_of_join(key) != generation_ || has_first_ended() || is_complete(); });
     expect_current(generation_of_join(key));
-    if (!is_complete()) throw end_of(0, left_, hosts_);
+    if (!is_complete()) throw ended_.error_of(0, hosts_);
+    Collected all = std::move(joins_.extract(key).mapped());
     std::vector<Message> answers;
-    for (auto& [of, answer] : joins_.extract(key).mapped().parts) answers.push_back(std::move(answer));
+    for (auto& [of, answer] : all.parts) answers.push_back(std::move(answer));
     return answers;
 }
 
 /// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
-bool Node::has_first_ended() const {
-    return left_.contains(0) && left_.contains(membership_->neighbours().above);
-}
+bool Node::has_first_ended() const { return ended_.has(0) && ended_.has(membership_->neighbours().above); }
 
 bool Node::have_all_left() const {
-    return std::ranges::all_of(membership_->members(), [this](int one) { return left_.contains(one); });
+    return std::ranges::all_of(membership_->members(), [this](int one) { return ended_.has(one); });
 }
 
 template <class Ready>
@@ -274,16 +257,14 @@ void Node::leave(ErrorPtr why) noexcept {
 
 bool Node::has_first_failed() const {
     const std::scoped_lock lock(mutex_);
-    const auto first = left_.find(0);
-    if (first != left_.end()) return first->second != nullptr;
+    if (ended_.has(0)) return ended_.has_failed(0);
     // All members get to know of a loss.
     return last_loss_ && membership_->is_member(0) && membership_->is_member(rank_);
 }
 
 bool Node::has_first_ended_well() const {
     const std::scoped_lock lock(mutex_);
-    const auto first = left_.find(0);
-    return first != left_.end() && !first->second;
+    return ended_.has(0) && !ended_.has_failed(0);
 }
 
 // What follows is called by the thread.
@@ -313,7 +294,7 @@ void Node::run(const OpenTransport& open) {
                     // A rank that is cut off says nothing: the others may go on without it.
                     if (!is_cut_off_ && !std::exchange(has_told, true)) {
                         const ErrorPtr& why = failure_ ? failure_ : last_failure_;
-                        left_.emplace(rank(), why);
+                        ended_.note(rank(), why);
                         for (int other = 0; other < ranks_; ++other)
                             if (other != rank()) send(other, Writer(Topic::leaving).put(why).take());
                     }
@@ -371,7 +352,7 @@ void Node::end_open_jobs() {
     {
         const std::scoped_lock lock(mutex_);
         if (rank() == 0 || !has_first_ended()) return;
-        why = std::make_shared<const Error>(end_of(0, left_, hosts_));
+        why = std::make_shared<const Error>(ended_.error_of(0, hosts_));
     }
     jobs_->end_open(why);
 }
@@ -425,7 +406,7 @@ void Node::receive(Received received) {
     const auto now = Membership::Clock::now();
     std::unique_lock lock(mutex_);
     if (received.is_loss) {
-        if (!left_.contains(received.from)) membership_->suspect(received.from, now); // else it has said so
+        if (!ended_.has(received.from)) membership_->suspect(received.from, now); // else it has said so
     } else {
         membership_->heard(received.from, now);
         Reader message(received.bytes);
@@ -483,7 +464,7 @@ void Node::receive_from_member(Received received) {
     }
     case Topic::leaving: {
         const std::scoped_lock lock(mutex_);
-        left_.emplace(received.from, message.error());
+        ended_.note(received.from, message.error());
         has_news_of_end_ = true;
         return changed_.notify_all();
     }

@@ -36,6 +36,9 @@ public:
         return work;
     }
     void note_takes_units(int rank) override { job_->transfers().note_takes_units(device_of_rank(rank)); }
+    void note_speed(int rank, double units_per_second) override {
+        job_->transfers().note_speed(device_of_rank(rank), units_per_second);
+    }
     void receive(std::optional<int> rank, UnitBatch units) override {
         job_->transfers().receive(rank ? std::optional(device_of_rank(*rank)) : std::nullopt,
                                   std::move(units));

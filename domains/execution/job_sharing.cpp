@@ -36,6 +36,7 @@ cluster::LocalWork::Supply JobExecution::supply() const {
     supply.takes_units = schedule.state().takes_units();
     supply.wants_units = supply.is_running && schedule.state().wants_units(state_.running().account.now());
     supply.has_no_donor = supply.wants_units && schedule.state().has_no_donor();
+    supply.units_per_second = schedule.state().units_per_second();
     supply.busy = state_.running().account.busiest();
     return supply;
 }

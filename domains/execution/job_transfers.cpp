@@ -94,6 +94,12 @@ void JobTransfers::note_takes_units(std::size_t device) {
     state_.running().schedule.note_takes_units(state_.participant_of(device));
 }
 
+void JobTransfers::note_speed(std::size_t device, double units_per_second) {
+    const std::scoped_lock lock(state_.mutex);
+    if (state_.life.is_running())
+        state_.running().schedule.note_speed(state_.participant_of(device), units_per_second);
+}
+
 void JobTransfers::receive(std::optional<std::size_t> device, UnitBatch units) {
     const std::scoped_lock lock(state_.mutex);
     if (!state_.life.is_running()) return;

@@ -338,5 +338,24 @@ TEST_F(ScheduleInTheMiddle, WhatWaitedForOthersStaysAfterItIsClosed) {
     EXPECT_TRUE(schedule.state().is_done());
 }
 
+TEST_F(ScheduleInTheMiddle, AGroupIsAsFastAsItSays) {
+    EXPECT_EQ(schedule.state().units_per_second(), 0.) << "nothing was measured";
+    schedule.extend({1, 1'000'001});
+    schedule.completed(device, {&seed, 1}, 1ms, 0.001);
+    EXPECT_DOUBLE_EQ(schedule.state().units_per_second(), 1000.);
+    double now = 0.001;
+    for (const double apart : {0.5, 0.01, 3.0}) { // it completes work in bursts
+        const auto work = schedule.next(group, now);
+        ASSERT_TRUE(work);
+        now += apart;
+        schedule.note_speed(group, 4000);
+        schedule.completed(group, {&*work, 1}, 1ms, now);
+        EXPECT_NEAR(*schedule.state().rates.units_per_second(group), 4000., 1.);
+    }
+    EXPECT_NEAR(schedule.state().units_per_second(), 5000., 1.);
+    static_cast<void>(schedule.lost(device, {}));
+    EXPECT_NEAR(schedule.state().units_per_second(), 4000., 1.) << "a lost device does nothing";
+}
+
 } // namespace
 } // namespace headrace::test

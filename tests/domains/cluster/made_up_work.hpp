@@ -96,6 +96,7 @@ public:
                 .wants_units = is_running() && schedule_.state().wants_units(seconds()),
                 .has_no_donor = schedule_.state().has_no_donor(),
                 .busy = *std::ranges::max_element(busy_),
+                .units_per_second = schedule_.state().units_per_second(),
                 .stop_reason = stop_reason_};
     }
     void extend(IndexRange units) override {
@@ -113,6 +114,9 @@ public:
         auto work = next_of(participant_of(rank), is_idle);
         if (work && work->units) transferred_.erase(work->range.begin);
         return work;
+    }
+    void note_speed(int rank, double units_per_second) override {
+        schedule_.note_speed(participant_of(rank), units_per_second);
     }
     void note_takes_units(int rank) override { schedule_.note_takes_units(participant_of(rank)); }
     void receive(std::optional<int> rank, UnitBatch units) override {

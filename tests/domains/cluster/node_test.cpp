@@ -63,6 +63,9 @@ public:
         const std::scoped_lock lock(mutex_);
         return work_.next(rank, is_idle);
     }
+    void note_speed(int rank, double units_per_second) override {
+        locked([&] { work_.note_speed(rank, units_per_second); });
+    }
     void note_takes_units(int rank) override {
         locked([&] { work_.note_takes_units(rank); });
     }

@@ -82,6 +82,11 @@ public:
 
     /// A participant that is a group turns out to have one that does.
     void note_takes_units(std::size_t participant) { state_.participants[participant].takes_units = true; }
+    /// How fast a participant that is a group is, as measured by its own schedule. From then on, this counts.
+    /// A group completes work in bursts, which say little of its speed.
+    void note_speed(std::size_t participant, double units_per_second) {
+        state_.participants[participant].group_speed = units_per_second;
+    }
     /// The schedule above wants units, as an idle participant does; or it wants none any more.
     void note_above(bool wants);
     /// Units for the schedule above. They are its own from then on.

@@ -34,6 +34,7 @@ struct HEADRACE_EXPORT ScheduleState {
         std::uint64_t full = 1;       ///< work units that give each of its lanes one
         std::uint64_t lane_group = 1; ///< lanes
         bool is_group = false;        ///< of devices, such as another rank
+        double group_speed = 0;       ///< units per second, as the group tells; 0: it has not
         bool is_processor = true;     ///< its lanes take turns
         bool gives_back = false;      ///< a launch pauses when it is asked to
         bool takes_units = true;      ///< it can work on transferred units
@@ -76,6 +77,8 @@ struct HEADRACE_EXPORT ScheduleState {
     [[nodiscard]] bool is_done() const { return !shape.is_open && is_quiet(); } ///< each unit is completed
     /// What the work is to take the participant, by what is known of its speed from this job or others.
     [[nodiscard]] std::optional<double> expected_seconds(std::size_t participant, const Work& work) const;
+    /// Work units per second of all participants together, as measured in the job; 0: none was measured.
+    [[nodiscard]] double units_per_second() const;
     /// There is a standby, it waits, and no other participant is lost.
     [[nodiscard]] bool standby_waits(double now) const;
     [[nodiscard]] double standby_steps_in() const { return 2 * shape.expected_seconds; }

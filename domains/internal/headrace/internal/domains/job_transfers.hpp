@@ -45,6 +45,7 @@ public:
 
     /// The device is a rank below that works on transferred units.
     void note_takes_units(std::size_t device);
+    void note_speed(std::size_t device, double units_per_second); ///< of another rank, by itself
     /// Units have come from a rank below, as a device, or from the rank above. Devices should look for them.
     void receive(std::optional<std::size_t> device, UnitBatch units);
     /// The rank above wants units, as an idle device does; or it wants none any more.

@@ -31,6 +31,7 @@ public:
         bool wants_units = false;    ///< a device or a rank below is idle, and would work on spawned units
         bool has_no_donor = false;   ///< and no device here could transfer any
         Clock::duration busy{};      ///< how long the busiest device has worked on them; 0: not known
+        double units_per_second = 0; ///< of all devices and ranks below together, as measured; 0: not known
         ErrorPtr stop_reason;        ///< why it ends without success
     };
 
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] virtual std::optional<WorkRange> next(int rank, bool is_idle) = 0;
     /// This rank below works on units that spawned elsewhere.
     virtual void note_takes_units(int rank) = 0;
+    /// How fast this rank below is, with the ranks below it.
+    virtual void note_speed(int rank, double units_per_second) = 0;
     /// Units have come that spawned elsewhere: from the rank below, or, if none is named, from that above.
     virtual void receive(std::optional<int> rank, UnitBatch units) = 0;
     /// The rank above wants units, as an idle rank below does; or it wants none any more.

@@ -24,7 +24,8 @@ enum class Topic : std::uint8_t {
               ///< to the rank below: job: it wants units that spawned there
     grant,    ///< to the rank below: job, first and last unit
     batch,    ///< to the rank above or below: job, units that spawned: UnitBatch
-    credit,   ///< to the rank above: job, completed units and batches so far, and how long its devices took
+    credit,   ///< to the rank above: job, completed units and batches so far, how long its busiest device has
+              ///< worked, and its units per second
     close,    ///< down the tree: job: all its units are completed
     failure,  ///< to all neighbours in the tree: job, error
     replicas, ///< to rank 0: join, error, private replicas

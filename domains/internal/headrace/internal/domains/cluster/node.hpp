@@ -3,12 +3,13 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/internal/domains/cluster/collected.hpp>
+#include <headrace/internal/domains/cluster/ended_ranks.hpp>
 #include <headrace/internal/domains/cluster/job_shares.hpp>
 #include <headrace/internal/domains/cluster/membership.hpp>
 #include <headrace/internal/domains/cluster/transport.hpp>
 #include <headrace/internal/domains/cluster/wire.hpp>
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -86,18 +87,6 @@ public:
     [[nodiscard]] std::vector<Message> exchange_with_first(std::uint64_t key, Message part);
 
 private:
-    /// What has come of one exchange or join.
-    struct Collected {
-        std::map<int, Message> parts = {};         ///< by rank
-        std::optional<Message> result = {};        ///< of an exchange
-        std::optional<std::uint64_t> answers = {}; ///< that rank 0 publishes: one, or one of each rank
-
-        /// All answers are there, but that of this rank.
-        [[nodiscard]] bool is_complete() const {
-            return answers && parts.size() == std::max<std::uint64_t>(1, *answers - 1);
-        }
-    };
-
     void run(const OpenTransport& open);
     void look_after_jobs();
     void end_open_jobs();
@@ -135,9 +124,9 @@ private:
     std::map<std::uint64_t, Collected> exchanges_, joins_;
     std::uint64_t generation_ = 0; ///< of membership_, as calls of this node know it
     std::uint64_t next_exchange_ = 0, next_job_ = 0, next_run_ = 0;
-    std::map<int, ErrorPtr> left_; ///< ranks that end, and why they failed
-    ErrorPtr last_failure_;        ///< of a job, or why this rank ends
-    bool continues_ = false;       ///< after the loss of a rank
+    EndedRanks ended_;
+    ErrorPtr last_failure_;  ///< of a job, or why this rank ends
+    bool continues_ = false; ///< after the loss of a rank
     ErrorPtr last_loss_;
     bool must_recover_ = false; ///< from it
     bool is_changing_ = false;  ///< the thread begins a generation
