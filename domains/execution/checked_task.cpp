@@ -192,11 +192,13 @@ void CheckedTask::check(IndexRange range, const std::function<void()>& run_again
         std::vector<bool> written; // of a domain that the task only writes or scatters to
         if (output.is_poisoned()) {
             const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
-            // If the task has written the pattern, it has done so twice. Units that the first run has
-            // transferred to other devices write other values in the second one.
+            // Units that the first run has transferred to other devices write their values in the second one:
+            // then an element was written by the first run only if it holds the pattern again.
             for (std::uint64_t i = part.begin; i < part.end; ++i)
                 written.push_back(!is_pattern(output.element(output.first, i), first_pattern) ||
-                                  is_pattern(output.element(second, i), first_pattern));
+                                  (job_.shares_units()
+                                       ? is_pattern(output.element(second, i), first_pattern)
+                                       : !is_pattern(output.element(second, i), second_pattern)));
             note(*output.use, part, written,
                  std::span(output.first).subspan(output.offset(part.begin), output.size_of(part)));
         }

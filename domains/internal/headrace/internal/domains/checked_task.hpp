@@ -18,8 +18,8 @@ namespace headrace {
 /// Stages the outputs of one task in separate memory, each as large as the domain. A pattern fills it around
 /// the task's part, and inside it too if the task only writes. After the task, a change outside the part is
 /// an error. An element of the part that still holds the pattern may have been written with that value. So
-/// the task runs again on another pattern, with temporary replicas: an element that holds the first pattern
-/// then, too, was written. For scatters, the part is the whole domain.
+/// the task runs again on another pattern, with temporary replicas: an element with the pattern both times
+/// was not written. For scatters, the part is the whole domain.
 ///
 /// Threads   one at a time
 /// Cost      for each output the domain's size of device memory and of host memory, and two copies; a second
