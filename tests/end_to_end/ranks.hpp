@@ -27,7 +27,6 @@ inline constexpr auto seconds_of_a_run = "60";
 /// options, other mpiruns would refuse them. Open MPI leaks, and unloads the parts whose names a suppression
 /// would need.
 inline constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=0"},
-                                        std::pair{"ASAN_OPTIONS", "verify_asan_link_order=0"}, // preloads
                                         std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                         std::pair{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                         std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
