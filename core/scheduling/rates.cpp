@@ -6,10 +6,9 @@
 namespace headrace {
 namespace {
 
-constexpr double kept = 0.7;          // weight of the earlier sums when a task is added
-constexpr double kept_of_group = 0.9; // the same, of a group of devices
-constexpr unsigned several = 3;       // measurements: the first one may contain effects that happen only once
-constexpr double far = 2;             // factor, slower or faster
+constexpr double kept = 0.7;    // weight of the earlier sums when a task is added
+constexpr unsigned several = 3; // measurements: the first one may contain effects that happen only once
+constexpr double far = 2;       // factor, slower or faster
 
 bool agree(double one, double other) { return one < far * other && other < far * one; }
 
@@ -23,25 +22,30 @@ double median(std::vector<double> ratios) {
 
 } // namespace
 
-Rates::Rates(std::vector<Estimate> estimates, bool learns, const std::vector<bool>& groups)
-    : learns_(learns) {
+Rates::Rates(std::vector<Estimate> estimates, bool learns) : learns_(learns) {
     std::vector<double> ratios;
     for (const Estimate& estimate : estimates) {
         devices_.push_back({.estimate = estimate});
         if (estimate.units_per_second) ratios.push_back(*estimate.units_per_second / estimate.peak);
     }
     units_per_peak_ = median(std::move(ratios));
-    for (std::size_t i = 0; i < groups.size(); ++i) devices_[i].is_group = groups[i];
 }
 
 void Rates::completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
     if (!learns_ || units == 0 || time.count() <= 0) return;
-    One& one = devices_[device];
-    const double rate = static_cast<double>(units) / std::chrono::duration<double>(time).count();
-    one.agreeing = agree(rate, units_per_second(device).value_or(rate)) ? one.agreeing + 1 : 1;
-    const double weight = one.is_group ? kept_of_group : kept;
-    one.units = weight * one.units + static_cast<double>(units);
-    one.seconds = weight * one.seconds + std::chrono::duration<double>(time).count();
+    note(devices_[device], kept, static_cast<double>(units), std::chrono::duration<double>(time).count());
+}
+
+void Rates::tell(std::size_t device, double units_per_second) {
+    if (learns_ && units_per_second > 0) note(devices_[device], 0, units_per_second, 1);
+}
+
+/// `weight`: of what was measured before.
+void Rates::note(One& one, double weight, double units, double seconds) {
+    const double rate = units / seconds, before = one.seconds > 0 ? one.units / one.seconds : rate;
+    one.agreeing = agree(rate, before) ? one.agreeing + 1 : 1;
+    one.units = weight * one.units + units;
+    one.seconds = weight * one.seconds + seconds;
     one.fastest = std::max(one.fastest, one.units / one.seconds);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < devices_.size(); ++i)

@@ -17,12 +17,6 @@ std::vector<Estimate> estimates(std::span<const ScheduleState::Participant> part
     return estimates;
 }
 
-std::vector<bool> groups(std::span<const ScheduleState::Participant> participants) {
-    std::vector<bool> groups;
-    for (const auto& participant : participants) groups.push_back(participant.is_group);
-    return groups;
-}
-
 Availability availability_of(std::span<const ScheduleState::Participant> participants,
                              std::optional<std::size_t> memory) {
     std::vector<Availability::Participant> all;
@@ -51,7 +45,7 @@ ScheduleState::ScheduleState(Shape of_job, std::vector<Participant> all, std::sh
       participants(std::move(all)),
       policy(std::move(divides)),
       division(std::move(cuts)),
-      rates(estimates(participants), shape.learns, groups(participants)),
+      rates(estimates(participants), shape.learns),
       open(shape.is_open ? IndexRange{} : IndexRange{shape.first_unit, shape.first_unit + shape.work_units}),
       tasks(participants.size()),
       transfers(participants.size() + 1), // and the schedule above
@@ -93,6 +87,7 @@ std::string ScheduleState::text() const {
         out << " waiting";
         transfers.tell(out, i);
         tasks.tell_load(out, i);
+        if (participants[i].is_group) out << " tells " << participants[i].group_speed;
         out << " flags ";
         refusals.tell(out, i);
         availability.tell(out, i);

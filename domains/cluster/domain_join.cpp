@@ -33,12 +33,12 @@ void DomainJoin::publish(const Result& result) {
     Writer message;
     message.put(ErrorPtr{}).put<std::uint8_t>(result.records ? 1 : 0).put(result.records.value_or(0));
     message.put(std::span<const std::byte>(result.contents));
-    node_->publish(key_, {message.take()});
+    node_->publish(key_, {{.bytes = message.take()}});
 }
 
 void DomainJoin::publish(const Error& error) {
     try {
-        node_->publish(key_, {Writer().put(std::make_shared<const Error>(error)).take()});
+        node_->publish(key_, {{.bytes = Writer().put(std::make_shared<const Error>(error)).take()}});
     } catch (const Error&) { // the ranks work together no more, and know it
     }
 }
@@ -70,8 +70,8 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
         part = Writer();
         part.put(current_error(ErrorKind::device));
     }
-    const std::vector<Message> answers = node_->exchange_with_first(key_, part.take());
-    Reader message(answers.front());
+    const std::vector<Answer> answers = node_->exchange_with_first(key_, part.take());
+    Reader message(answers.front().bytes);
     if (const ErrorPtr failed = message.error()) throw Error{*failed};
     Result result;
     const bool has_records = message.get<std::uint8_t>() != 0;
@@ -98,17 +98,9 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
             if (!is_first_rank()) node_->wire().need(contents.size());
         }
 
-    const auto read = [](const Message& message, std::vector<Part>& parts) {
-        Reader reader(message);
-        if (const ErrorPtr failed = reader.error()) throw Error{*failed};
-        for (auto count = reader.get<std::uint64_t>(); count > 0; --count) {
-            const auto rank = reader.get<int>();
-            const auto begin = reader.get<std::uint64_t>(), end = reader.get<std::uint64_t>();
-            parts.push_back({rank, {begin, end}, reader.bytes()});
-        }
-    };
     std::vector<Part> parts;
     std::vector<Message> messages; // the parts refer to them
+    std::vector<Answer> answers;   // or to these
     if (is_first_rank()) {
         try {
             messages = node_->collect(key_);
@@ -116,14 +108,17 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
             for (const Message& message : messages)
                 if (!message.empty()) read(message, parts); // else that rank is lost
             expect_apart(data, parts);
-            node_->publish(key_, messages);
         } catch (...) {
             publish(*current_error(ErrorKind::internal));
             throw;
         }
     } else {
-        messages = node_->exchange_with_first(key_, own.take());
-        for (const Message& message : messages) read(message, parts);
+        answers = node_->exchange_with_first(key_, own.take());
+        for (const Answer& answer : answers)
+            if (answer.of < 0)
+                read_together(answer.bytes, parts);
+            else if (answer.of != node_->rank())
+                read(answer.bytes, parts);
     }
     std::vector<IndexRange> of_others;
     for (const Part& part : parts) {
@@ -132,7 +127,45 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
         std::ranges::copy(part.contents, bytes_at(part.elements).begin());
         of_others.push_back(part.elements);
     }
+    if (is_first_rank()) node_->publish(key_, answers_of(std::move(messages)));
     return of_others;
+}
+
+/// The parts of one rank. Errors: why it has none.
+void DomainJoin::read(std::span<const std::byte> message, std::vector<Part>& parts) {
+    Reader reader(message);
+    if (const ErrorPtr failed = reader.error()) throw Error{*failed};
+    for (auto count = reader.get<std::uint64_t>(); count > 0; --count) {
+        const auto rank = reader.get<int>();
+        const auto begin = reader.get<std::uint64_t>(), end = reader.get<std::uint64_t>();
+        parts.push_back({rank, {begin, end}, reader.bytes()});
+    }
+}
+
+/// Those of several ranks. Errors: why there are none.
+void DomainJoin::read_together(std::span<const std::byte> message, std::vector<Part>& parts) {
+    Reader reader(message);
+    if (const ErrorPtr failed = reader.error()) throw Error{*failed};
+    for (auto count = reader.get<std::uint64_t>(); count > 0; --count) read(reader.bytes(), parts);
+}
+
+/// On rank 0, of a message of each rank: large ones alone, so that they need not go back to their ranks, and
+/// all others in one.
+std::vector<Answer> DomainJoin::answers_of(std::vector<Message> messages) {
+    constexpr std::size_t large = std::size_t{64} << 10; // bytes
+    std::vector<Answer> answers(1);
+    Writer together;
+    std::uint64_t count = 0;
+    for (const Message& message : messages) count += !message.empty() && message.size() < large ? 1 : 0;
+    together.put(ErrorPtr{}).put(count);
+    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+        if (messages[rank].size() >= large)
+            answers.push_back({static_cast<int>(rank), std::move(messages[rank])});
+        else if (!messages[rank].empty())
+            together.put(messages[rank]);
+    }
+    answers.front().bytes = together.take();
+    return answers;
 }
 
 /// Sorts the parts. Errors: invalid_argument if parts of two ranks overlap.

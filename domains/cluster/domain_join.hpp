@@ -33,6 +33,9 @@ private:
         IndexRange elements;
         std::span<const std::byte> contents;
     };
+    static void read(std::span<const std::byte> message, std::vector<Part>& parts);
+    static void read_together(std::span<const std::byte> message, std::vector<Part>& parts);
+    [[nodiscard]] static std::vector<Answer> answers_of(std::vector<Message> messages);
     static void expect_apart(const DomainData& data, std::vector<Part>& parts);
 
     std::shared_ptr<Node> node_;

@@ -13,8 +13,7 @@ namespace {
 /// A rank that still has work returns credit so often: the rank above then knows its speed in time.
 constexpr std::chrono::milliseconds credit_interval{5};
 
-/// The speed of a rank is measured over at least such a part of a grant: its devices, and the ranks below it,
-/// complete work in bursts.
+/// At least such a part of a grant is told to the schedule before the grant is complete.
 constexpr std::uint64_t parts_of_grant = 2;
 
 /// A rank whose devices have work asks other ranks for units, for a neighbour that wants some, if its devices

@@ -33,6 +33,18 @@ ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector
     return std::make_shared<const Error>(ErrorKind::device, what);
 }
 
+Message result_of(std::uint64_t key, int of, std::uint64_t results, const Message& bytes) {
+    return Writer(Topic::result).put(key).put(of).put(results).put(bytes).take();
+}
+
+Message without_bytes(const Message& result) {
+    Reader message(result);
+    static_cast<void>(message.get<Topic>());
+    const auto key = message.get<std::uint64_t>();
+    const auto of = message.get<int>();
+    return result_of(key, of, message.get<std::uint64_t>(), {});
+}
+
 std::vector<Message> messages_in(const Message& bytes, int count) {
     Reader reader(bytes);
     std::vector<Message> all;
@@ -153,29 +165,21 @@ std::vector<Message> Node::collect(std::uint64_t key) {
     return parts;
 }
 
-void Node::publish(std::uint64_t key, std::vector<Message> answers) {
+void Node::publish(std::uint64_t key, std::vector<Answer> answers) {
     post([this, key, answers = std::move(answers)] { // of an earlier generation: all drop it
-        const bool is_of_ranks = answers.size() > 1;
-        const std::uint64_t count = is_of_ranks ? membership_->members().size() : 1;
-        for (int of = 0; of < static_cast<int>(answers.size()); ++of) {
-            if (!membership_->is_member(of)) continue;
-            const Message& answer = answers[static_cast<std::size_t>(of)];
-            forward_down(Writer(Topic::result).put(key).put(of).put(count).put(answer).take(), of);
-        }
+        for (const Answer& answer : answers)
+            forward_down(result_of(key, answer.of, answers.size(), answer.bytes), answer.of);
     });
 }
 
-std::vector<Message> Node::exchange_with_first(std::uint64_t key, Message part) {
+std::vector<Answer> Node::exchange_with_first(std::uint64_t key, Message part) {
     post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
     std::unique_lock lock(mutex_);
-    const auto is_complete = [&] { return joins_[key].is_complete(); };
+    const auto is_complete = [&] { return joins_[key].has_all_answers(); };
     wait(lock, [&] { return generation_of_join(key) != generation_ || has_first_ended() || is_complete(); });
     expect_current(generation_of_join(key));
     if (!is_complete()) throw ended_.error_of(0, hosts_);
-    Collected all = std::move(joins_.extract(key).mapped());
-    std::vector<Message> answers;
-    for (auto& [of, answer] : all.parts) answers.push_back(std::move(answer));
-    return answers;
+    return std::move(joins_.extract(key).mapped().answers);
 }
 
 /// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
@@ -338,12 +342,16 @@ void Node::send(int to, Message message) {
     if (can_send_) transport_->send(to, std::move(message));
 }
 
-/// To all below, but not to the rank that has it, unless that forwards it.
+/// To all below. The rank that has the bytes of this result gets none of them, unless it forwards them.
 void Node::forward_down(const Message& message, int has_it) {
     const auto shared = std::make_shared<const Message>(message);
-    for (const int rank : membership_->neighbours().below)
-        if (can_send_ && !(rank == has_it && membership_->is_leaf(rank)))
+    for (const int rank : membership_->neighbours().below) {
+        if (!can_send_) return;
+        if (rank == has_it && membership_->is_leaf(rank))
+            transport_->send(rank, without_bytes(message));
+        else
             transport_->send_shared(rank, shared);
+    }
 }
 
 /// Rank 0 has ended, and gives no work any more. Jobs that it has closed still end here.
@@ -450,9 +458,9 @@ void Node::receive_from_member(Received received) {
         forward_down(received.bytes, of);
         const std::scoped_lock lock(mutex_);
         Collected& all = joins_[key];
-        all.answers = message.get<std::uint64_t>();
+        all.expected = message.get<std::uint64_t>();
         const auto answer = message.bytes();
-        if (of != rank()) all.parts[of].assign(answer.begin(), answer.end());
+        all.answers.push_back({of, {answer.begin(), answer.end()}});
         return changed_.notify_all();
     }
     case Topic::replicas: {

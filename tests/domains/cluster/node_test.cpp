@@ -30,8 +30,8 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork,
-    cluster::Writer;
+using cluster::Answer, cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader,
+    cluster::SimulatedNetwork, cluster::Writer;
 
 /// MadeUpWork with a thread as its device. The work of a unit takes no time.
 class ThreadedWork final : public cluster::LocalWork {
@@ -221,9 +221,9 @@ TEST_P(Nodes, JoinWhatEachRankHas) {
                 const auto parts = node->collect(key);
                 for (int rank = 1; rank < ranks_; ++rank)
                     sum += number_in(parts[static_cast<std::size_t>(rank)]);
-                node->publish(key, {number(sum)});
+                node->publish(key, {{.bytes = number(sum)}});
             } else {
-                sum = number_in(node->exchange_with_first(key, number(node->rank())).at(0));
+                sum = number_in(node->exchange_with_first(key, number(node->rank())).at(0).bytes);
             }
             EXPECT_EQ(sum, ranks_ * (ranks_ - 1) / 2);
         }
@@ -235,18 +235,23 @@ TEST_P(Nodes, GetThePartsOfTheOthers) {
         for (std::uint64_t join = 0; join < 20; ++join) {
             const std::uint64_t key = key_of_join(7, join);
             const auto part_of = [=](int rank) { return static_cast<int>(join) * 100 + rank; };
-            std::vector<Message> parts;
+            std::vector<Answer> answers;
             if (node->rank() == 0) {
-                parts = node->collect(key);
-                parts[0] = number(part_of(0));
-                node->publish(key, parts);
+                const std::vector<Message> parts = node->collect(key);
+                for (int rank = 1; rank < ranks_; ++rank)
+                    answers.push_back({rank, parts[static_cast<std::size_t>(rank)]});
+                answers.push_back({-1, number(part_of(0))});
+                node->publish(key, answers);
             } else {
-                parts = node->exchange_with_first(key, number(part_of(node->rank())));
-                ASSERT_EQ(parts.size(), static_cast<std::size_t>(ranks_ - 1));
-                parts.insert(parts.begin() + node->rank(), number(part_of(node->rank())));
+                answers = node->exchange_with_first(key, number(part_of(node->rank())));
             }
-            for (int rank = 0; rank < ranks_; ++rank)
-                EXPECT_EQ(number_in(parts[static_cast<std::size_t>(rank)]), part_of(rank));
+            ASSERT_EQ(answers.size(), static_cast<std::size_t>(ranks_));
+            for (int place = 0; place < ranks_; ++place) { // they come in this order
+                const Answer& answer = answers[static_cast<std::size_t>(place)];
+                EXPECT_EQ(answer.of, place + 1 < ranks_ ? place + 1 : -1);
+                if (answer.of == node->rank() && answer.bytes.empty()) continue; // it has them
+                EXPECT_EQ(number_in(answer.bytes), part_of(std::max(answer.of, 0)));
+            }
         }
     }));
 }
@@ -375,7 +380,7 @@ std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
                 if (!other.empty()) all += Reader(other).get<std::uint64_t>();
             sum += all;
             ++committed;
-            node.publish(key, {Message()});
+            node.publish(key, {Answer()});
         } catch (const Error&) {
             if (!node.recover()) throw;
         }

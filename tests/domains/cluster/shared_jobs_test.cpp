@@ -453,6 +453,7 @@ TEST_P(SharedJobs, AFailureReachesAllRanksWithinASecond) {
             EXPECT_EQ(outcome.error->kind(), ErrorKind::kernel) << outcome.error->what();
             EXPECT_EQ(outcome.error->job(), "thrower") << outcome.error->what();
         }
+        ASSERT_EQ(known.size(), outcomes.size());
         // The rank that failed is the first to know.
         EXPECT_LT(std::ranges::max(known) - std::ranges::min(known), 1s);
     });

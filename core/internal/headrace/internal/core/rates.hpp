@@ -12,18 +12,19 @@ namespace headrace {
 
 /// The on-line performance model. The rate of a device is the units of its finished tasks divided by their
 /// time; each task counts 0.7 times as much as the next one. A group of devices completes work in bursts, so
-/// there each task counts 0.9 times as much. A device without finished tasks has its
-/// estimate, times the median of measured rate / estimate of the other devices.
+/// its rate is what it tells. A device without finished tasks has its estimate, times the median of measured
+/// rate / estimate of the other devices.
 ///
 /// Arithmetic, without clocks. Threads: one at a time.
 class HEADRACE_EXPORT Rates {
 public:
-    /// `learns`: false keeps the estimates as they are. `groups`: whether each is a group of devices; empty:
-    /// none is.
-    explicit Rates(std::vector<Estimate> estimates, bool learns = true, const std::vector<bool>& groups = {});
+    /// `learns`: false keeps the estimates as they are.
+    explicit Rates(std::vector<Estimate> estimates, bool learns = true);
 
     /// Ignores tasks without work units, and times of zero or less.
     void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time);
+    /// The device has this rate: it is a group, and has measured it.
+    void tell(std::size_t device, double units_per_second);
     void lost(std::size_t device) { devices_[device].lost = true; }
 
     /// Work units per second if any device was ever measured, else GFLOP/s; 0 for a lost device.
@@ -49,9 +50,9 @@ private:
         double fastest = 0;            ///< highest units per second so far
         unsigned agreeing = 0;         ///< number of last measurements that agree
         bool lost = false;
-        bool is_group = false;
     };
     [[nodiscard]] double estimated(const One& device) const;
+    void note(One& one, double weight, double units, double seconds);
 
     std::vector<One> devices_;
     double units_per_peak_ = 1;   ///< median; gives an estimate for a device without earlier measurements

@@ -82,8 +82,8 @@ public:
 
     /// A participant that is a group turns out to have one that does.
     void note_takes_units(std::size_t participant) { state_.participants[participant].takes_units = true; }
-    /// How fast a participant that is a group is, as measured by its own schedule. From then on, this counts.
-    /// A group completes work in bursts, which say little of its speed.
+    /// How fast a participant that is a group is, as measured by its own schedule; 0: not known. It counts
+    /// from the next event on: a group completes work in bursts, which say little of its speed.
     void note_speed(std::size_t participant, double units_per_second) {
         state_.participants[participant].group_speed = units_per_second;
     }

@@ -3,22 +3,26 @@
 #pragma once
 #include <headrace/internal/domains/cluster/transport.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace headrace::cluster {
 
-struct Collected {
-    std::map<int, Message> parts = {};         ///< by rank
-    std::optional<Message> result = {};        ///< of an exchange
-    std::optional<std::uint64_t> answers = {}; ///< of a join, that rank 0 publishes: one, or one of each rank
+/// What rank 0 publishes in a join.
+struct Answer {
+    int of = -1; ///< the rank that has these bytes already; -1: no rank has
+    Message bytes = {};
+};
 
-    /// All answers are there, but that of this rank.
-    [[nodiscard]] bool is_complete() const {
-        return answers && parts.size() == std::max<std::uint64_t>(1, *answers - 1);
-    }
+struct Collected {
+    std::map<int, Message> parts = {};          ///< on rank 0: by rank
+    std::optional<Message> result = {};         ///< of an exchange
+    std::vector<Answer> answers = {};           ///< of a join, on the other ranks
+    std::optional<std::uint64_t> expected = {}; ///< answers
+
+    [[nodiscard]] bool has_all_answers() const { return expected && answers.size() == *expected; }
 };
 
 } // namespace headrace::cluster

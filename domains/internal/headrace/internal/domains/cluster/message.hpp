@@ -29,7 +29,7 @@ enum class Topic : std::uint8_t {
     close,    ///< down the tree: job: all its units are completed
     failure,  ///< to all neighbours in the tree: job, error
     replicas, ///< to rank 0: join, error, private replicas
-    result,   ///< down the tree: join, rank that it is of, number of results, bytes
+    result,   ///< down the tree: join, rank that has its bytes, number of results, bytes
     leaving,  ///< to all ranks: this one ends, and its last error
     alive,    ///< to neighbours in the tree: nothing else, a sign of life
     suspect,  ///< to rank 0: a rank that seems to be lost

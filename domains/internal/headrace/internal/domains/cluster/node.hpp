@@ -80,11 +80,10 @@ public:
 
     /// On rank 0: what the others have sent, by rank; its own and that of a lost one are empty. Blocks.
     [[nodiscard]] std::vector<Message> collect(std::uint64_t key);
-    /// On rank 0: all others get this one answer; or one of each rank, by rank, and each rank those of the
-    /// others.
-    void publish(std::uint64_t key, std::vector<Message> answers);
-    /// On another rank: sends its part, and returns what rank 0 publishes, in the order of ranks. Blocks.
-    [[nodiscard]] std::vector<Message> exchange_with_first(std::uint64_t key, Message part);
+    /// On rank 0: all others get this. Bytes that a rank has are empty there, unless it forwards them.
+    void publish(std::uint64_t key, std::vector<Answer> answers);
+    /// On another rank: sends its part, and returns what rank 0 publishes, in its order. Blocks.
+    [[nodiscard]] std::vector<Answer> exchange_with_first(std::uint64_t key, Message part);
 
 private:
     void run(const OpenTransport& open);
