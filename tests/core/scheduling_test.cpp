@@ -516,14 +516,21 @@ TEST(RatesOfDevices, TheLastTasksCountMost) {
     EXPECT_EQ(fixed.capability(0), 7);
 }
 
-TEST(RatesOfDevices, AGroupIsMeasuredOverMoreTasks) {
-    Rates rates(std::vector<Estimate>(2), true, {false, true});
-    for (int i = 0; i < 30; ++i)
-        for (const std::size_t one : {0, 1})
-            rates.completed(one, i % 5 == 4 ? 500 : 1, std::chrono::seconds(1));
-    // Of a burst at the end, the device's rate shows 0.3 / (1 - 0.7^5), the group's 0.1 / (1 - 0.9^5).
-    EXPECT_NEAR(rates.capability(0), 0.3 / (1 - std::pow(0.7, 5)) * 499 + 1, 1e-6);
-    EXPECT_NEAR(rates.capability(1), 0.1 / (1 - std::pow(0.9, 5)) * 499 + 1, 1e-6);
+TEST(RatesOfDevices, WhatAGroupTellsCountsAtOnce) {
+    Rates rates(std::vector<Estimate>(2));
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(rates.certain(1));
+        rates.tell(1, 1000);
+    }
+    EXPECT_DOUBLE_EQ(rates.capability(1), 1000);
+    EXPECT_TRUE(rates.certain(1)) << "it has told the same three times";
+    EXPECT_DOUBLE_EQ(rates.capability(0), 1000) << "by its estimate, which is the same";
+    rates.tell(1, 100); // it has lost a device
+    EXPECT_DOUBLE_EQ(rates.capability(1), 100);
+    EXPECT_FALSE(rates.certain(1));
+    EXPECT_DOUBLE_EQ(rates.slowdown(1), 10);
+    rates.tell(1, 0); // it does not know
+    EXPECT_DOUBLE_EQ(rates.capability(1), 100);
 }
 
 TEST(Schedule, LearnsOfTheTaskAfterThoseThatEnd) {
