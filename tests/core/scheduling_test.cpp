@@ -24,7 +24,7 @@
 namespace headrace {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double never = std::numeric_limits<double>::max();
 
 struct MadeUp {
     double speed = 1;         ///< units per second
