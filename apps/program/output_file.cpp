@@ -3,6 +3,7 @@
 #include "program/quiet_process.hpp"
 #include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
+#include <headrace/core/file_links.hpp>
 
 #include <cerrno>
 #include <cstdint>
@@ -53,15 +54,6 @@ void write_in_place(const fs::path& file, std::string_view bytes) {
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     stream.close();
     if (!stream) fail(file, full);
-}
-
-/// The file that links lead to, whether or not it exists, so that they stay links.
-fs::path behind_links(fs::path file) {
-    constexpr int most = 40; // as the kernel follows
-    std::error_code ignored;
-    for (int links = 0; links < most && fs::is_symlink(file, ignored); ++links)
-        file = file.parent_path() / fs::read_symlink(file, ignored);
-    return file;
 }
 
 /// The file that is written first. Until it takes its name it has none, where the file system can do that, so
@@ -169,7 +161,7 @@ void check_writable(const fs::path& file) {
     if (!fs::is_directory(folder, ignored))
         refuse("there is no folder " + folder.string() + "; create it first");
     if (is_written_in_place(file)) return check_overwritable(file);
-    const Beside probe(behind_links(file));
+    const Beside probe(headrace::behind_links(file));
     if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
 }
 
@@ -177,7 +169,7 @@ void write_whole(const fs::path& file, std::string_view bytes) {
     check_no_input(file);
     if (is_quiet()) return;
     if (is_written_in_place(file)) return write_in_place(file, bytes);
-    Beside beside(behind_links(file));
+    Beside beside(headrace::behind_links(file));
     fill(beside, file, bytes);
     take_name(beside, file);
 }
@@ -202,7 +194,7 @@ HiddenFile::HiddenFile(const fs::path& file, std::string bytes) : impl_(std::mak
     if (is_written_in_place(file))
         impl_->bytes = std::move(bytes);
     else
-        fill(impl_->beside.emplace(behind_links(file)), file, bytes);
+        fill(impl_->beside.emplace(headrace::behind_links(file)), file, bytes);
 }
 
 HiddenFile::~HiddenFile() = default;

@@ -1,6 +1,7 @@
 // domains/epochs/checkpoint_file.cpp - see checkpoint_file.hpp.
 #include "epochs/draft.hpp"
 #include <headrace/core/error.hpp>
+#include <headrace/core/file_links.hpp>
 #include <headrace/domains/epochs.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
 #include <headrace/internal/domains/epochs/checkpoint_file.hpp>

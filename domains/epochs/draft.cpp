@@ -98,14 +98,6 @@ void give_rights_of(const struct stat& earlier, int file) {
 
 } // namespace
 
-fs::path behind_links(fs::path file) {
-    constexpr int most = 40; // as the kernel follows
-    std::error_code ignored;
-    for (int links = 0; links < most && fs::is_symlink(file, ignored); ++links)
-        file = file.parent_path() / fs::read_symlink(file, ignored);
-    return file;
-}
-
 Draft::Draft(const fs::path& file) : file_(file) {
     remove_those_left(file);
     std::error_code ignored;

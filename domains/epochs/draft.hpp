@@ -8,9 +8,6 @@
 
 namespace headrace::epochs {
 
-/// The file that these links lead to, whether or not it exists; the last link if they lead to themselves.
-[[nodiscard]] std::filesystem::path behind_links(std::filesystem::path file);
-
 /// Has the name FILE.HOST.NUMBER.partial, with a random number: two writers never share a draft. It is locked
 /// while it lives, so that a draft that a killed process has left can be told from one that is written.
 ///
