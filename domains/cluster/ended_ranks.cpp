@@ -1,7 +1,6 @@
 // domains/cluster/ended_ranks.cpp - see ended_ranks.hpp.
 #include <headrace/internal/domains/cluster/ended_ranks.hpp>
-
-#include <fmt/format.h>
+#include <headrace/internal/domains/cluster/neighbours.hpp>
 
 namespace headrace::cluster {
 
@@ -11,8 +10,7 @@ bool EndedRanks::has_failed(int rank) const {
 }
 
 Error EndedRanks::error_of(int rank, const std::vector<std::string>& hosts) const {
-    const std::string name =
-        fmt::format("rank {}{}", rank, hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(rank)]);
+    const std::string name = name_of_rank(rank, hosts);
     if (!has_failed(rank)) return Error(ErrorKind::device, name + " has ended, and its results are missing");
     const Error& why = *why_.at(rank);
     return Error(why.kind(), name + " has ended: " + why.what());

@@ -23,6 +23,11 @@ int place_of(int rank, std::span<const int> members) {
 
 } // namespace
 
+std::string name_of_rank(int rank, const std::vector<std::string>& hosts) {
+    const std::string name = "rank " + std::to_string(rank);
+    return hosts.empty() ? name : name + " on " + hosts[static_cast<std::size_t>(rank)];
+}
+
 Neighbours Neighbours::of(int rank, std::span<const int> members, std::string name) {
     const auto size = static_cast<int>(members.size());
     const int at = place_of(rank, members);

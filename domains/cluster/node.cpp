@@ -21,15 +21,12 @@ constexpr auto idle_interval = 100ms;
 
 /// Why this rank, or what it does with others, cannot go on as before.
 ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector<std::string>& hosts) {
-    const auto named = [&](int one) {
-        return fmt::format("rank {}{}", one,
-                           hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(one)]);
-    };
     const std::chrono::duration<double> patience = membership.patience();
-    std::string what = named(membership.is_member(0) ? membership.lost().back() : 0) + " is lost";
+    std::string what =
+        name_of_rank(membership.is_member(0) ? membership.lost().back() : 0, hosts) + " is lost";
     if (!membership.is_member(rank))
         what = fmt::format("the other ranks go on without {}: they have heard nothing of it for {} s",
-                           named(rank), patience.count());
+                           name_of_rank(rank, hosts), patience.count());
     return std::make_shared<const Error>(ErrorKind::device, what);
 }
 

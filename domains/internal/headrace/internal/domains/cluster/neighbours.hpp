@@ -8,6 +8,9 @@
 
 namespace headrace::cluster {
 
+/// For people: "rank 3 on node17". `hosts`: of all ranks; empty: not known yet.
+[[nodiscard]] HEADRACE_EXPORT std::string name_of_rank(int rank, const std::vector<std::string>& hosts);
+
 /// The neighbours of a rank in the tree over all members, in which rank 0 is the root.
 struct HEADRACE_EXPORT Neighbours {
     static constexpr int fan_out = 32;
