@@ -93,15 +93,14 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
 
 void Schedule::learn(std::size_t participant, std::uint64_t units, Duration busy, double now) {
     Duration time = state_.tasks.measure(participant, busy, now);
-    const double speed = state_.participants[participant].group_speed;
-    if (speed > 0)
-        time = std::chrono::duration_cast<Duration>(
-            std::chrono::duration<double>(static_cast<double>(units) / speed));
     if (units > 0) {
-        if (speed > 0)
+        if (const double speed = state_.participants[participant].group_speed; speed > 0) {
             state_.rates.tell(participant, speed);
-        else
+            time = std::chrono::duration_cast<Duration>(
+                std::chrono::duration<double>(static_cast<double>(units) / speed));
+        } else {
             state_.rates.completed(participant, units, time);
+        }
         state_.policy->completed(participant, units, time);
     }
     include_again(now);
