@@ -34,7 +34,7 @@ protected:
 
     /// Random ones; each job has its own.
     Domain<std::uint64_t> some_words(std::uint64_t count = size) {
-        const Domain<std::uint64_t> words("words", {count});
+        Domain<std::uint64_t> words("words", {count});
         for (std::uint64_t& word : words.fill()) word = random_();
         return words;
     }
@@ -338,7 +338,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(On, Records, device_lists(), by_list);
 
 TEST_P(Records, OfAllDevicesAndJobsComeTogether) {
-    const Domain<Record> x("x", {6 * 3 * size + 5});
+    const Domain<Record> x("x", {18 * size + 5});
     EXPECT_EQ(x.count(), 0U);
     EXPECT_TRUE(x.records().empty());
     append(x, 0).wait();
@@ -357,7 +357,7 @@ TEST_P(Records, OfAllDevicesAndJobsComeTogether) {
 }
 
 TEST_P(Records, AreReadByTheJobsBehind) {
-    const Domain<Record> x("x", {2 * 6 * size});
+    const Domain<Record> x("x", {12 * size});
     const Domain<std::uint64_t> sums("sums", {3});
     std::ranges::fill(sums.fill(), 0U);
     for (int round = 0; round < 2; ++round) {
