@@ -62,7 +62,10 @@ std::vector<Work> Schedule::transfer_units(std::size_t donor, std::uint64_t unit
 
 std::vector<Work> Schedule::receive_units(std::optional<std::size_t> participant, std::uint64_t units,
                                           std::uint64_t bytes, double now) {
-    if (participant) state_.accounts.transfer_units(*participant, units);
+    if (participant) {
+        state_.accounts.transfer_units(*participant, units);
+        idle(*participant, false); // it had more than it could use, and needs none of them back
+    }
     return deal(std::nullopt, units, bytes, now);
 }
 

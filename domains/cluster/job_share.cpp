@@ -67,9 +67,8 @@ void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point 
         }
         Below& one = below(from);
         one.wants = true;
-        one.is_idle = message.get<std::uint8_t>() != 0;
+        one.lacks_units = message.get<std::uint8_t>() != 0;
         one.takes_units = message.get<std::uint8_t>() != 0;
-        if (one.is_idle) one.was_asked = false; // it has none
         one.mark = JobMark::read(message);
         break;
     }
@@ -124,14 +123,14 @@ void JobShare::look(Clock::time_point now) {
 }
 
 /// A rank asks in time: its devices work on the second half of the last grant while the next one comes. It
-/// asks again when it has done all.
+/// asks again when a device lacks units.
 void JobShare::ask_above(const LocalWork::Supply& supply, bool lacks_units) {
-    const bool is_idle = supply.is_quiet || (lacks_units && supply.wants_units);
-    if (has_asked_ ? !is_idle || is_idle_ : supply.open > last_grant_ / 2) return;
+    lacks_units = supply.is_quiet || (lacks_units && supply.wants_units);
+    if (has_asked_ ? !lacks_units || has_told_lack_ : supply.open > last_grant_ / 2) return;
     has_asked_ = true;
-    is_idle_ = is_idle;
+    has_told_lack_ = lacks_units;
     send_(neighbours_.above, about(Topic::want)
-                                 .put<std::uint8_t>(is_idle ? 1 : 0)
+                                 .put<std::uint8_t>(lacks_units ? 1 : 0)
                                  .put<std::uint8_t>(supply.takes_units ? 1 : 0)
                                  .put(mark_.work_units)
                                  .put(mark_.name)
@@ -166,11 +165,12 @@ bool JobShare::lacks_units(const LocalWork::Supply& supply, Clock::time_point no
     return supply.has_no_donor || now >= *lacks_since_ + patience_with_devices;
 }
 
-/// Ranks that have work of this one, and may have units of it that they have not begun.
+/// Ranks that have work of this one, and may have units of it that they have not begun. Those that lack units
+/// too: what a device works on may spawn more than its rank can use.
 void JobShare::ask_below() {
     for (Below& one : below_) {
         const bool has_work = !one.grants.empty() || !one.batches.empty();
-        if (!has_work || (one.wants && one.is_idle) || std::exchange(one.was_asked, true)) continue;
+        if (!has_work || std::exchange(one.was_asked, true)) continue;
         send_(one.rank, about(Topic::want).take());
     }
 }
@@ -179,7 +179,7 @@ void JobShare::send_units_above() {
     if (neighbours_.above < 0 || !above_wants_) return;
     const auto units = work_->next_for_above();
     if (!units) return;
-    above_wants_ = false;
+    above_wants_ = has_asked_ = false; // the rank above forgets what this one wanted before
     lacks_since_.reset();
     send_(neighbours_.above, about(Topic::batch).put(*units).take());
 }
@@ -196,7 +196,8 @@ void JobShare::receive_units(int from, Reader message) {
         has_asked_ = false;
         forget_wish_above();
     } else {
-        below(from).was_asked = false;
+        Below& one = below(from);
+        one.wants = one.was_asked = false; // it had more than it could use
         below_this = from;
     }
     if (work_) work_->receive(below_this, message.units());
@@ -205,7 +206,7 @@ void JobShare::receive_units(int from, Reader message) {
 void JobShare::serve(Below& one, Clock::time_point now) {
     if (!one.wants || is_refused(one.rank, one.mark)) return;
     if (std::exchange(one.takes_units, false)) work_->note_takes_units(one.rank); // once
-    const auto work = work_->next(one.rank, one.is_idle);
+    const auto work = work_->next(one.rank, one.lacks_units);
     if (!work) return;
     one.wants = one.was_asked = false;
     if (one.grants.empty() && one.batches.empty()) one.idle_since = now;

@@ -24,11 +24,11 @@ public:
     void extend(IndexRange units) override { job_->extend(units); }
     void close() override { job_->close(); }
     void stop(ErrorPtr why) override { job_->stop(std::move(why)); }
-    [[nodiscard]] std::optional<WorkRange> next(int rank, bool is_idle) override {
+    [[nodiscard]] std::optional<WorkRange> next(int rank, bool lacks_units) override {
         const std::size_t device = device_of_rank(rank);
         std::optional<WorkRange> work;
         if (const auto units = job_->next(device)) work.emplace(*units);
-        if (!work && is_idle) {
+        if (!work && lacks_units) {
             work = job_->transfers().next_transferred(device);
             if (!work) job_->note_idle(device);
         }

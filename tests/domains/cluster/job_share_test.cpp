@@ -476,9 +476,9 @@ cluster::Message one_unit() {
     return Writer().put(units).take();
 }
 
-cluster::Message wish(bool is_idle) {
+cluster::Message wish(bool lacks_units) {
     return Writer()
-        .put<std::uint8_t>(is_idle ? 1 : 0)
+        .put<std::uint8_t>(lacks_units ? 1 : 0)
         .put<std::uint8_t>(1)
         .put<std::uint64_t>(1)
         .put(std::string("job"))
@@ -499,7 +499,8 @@ TEST(JobShare, ReturnsTheLastCreditAfterTheUnitsThatItSendsUp) {
     rank.begin(1);
     EXPECT_EQ(rank.take_sent(), (Topics{Topic::want, Topic::batch}));
     rank.look();
-    EXPECT_EQ(rank.take_sent(), Topics{}) << "one batch for one want, and no credit";
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want})
+        << "one batch for one want, no credit, and its own want anew";
     rank.end();
     EXPECT_EQ(rank.take_sent(), (Topics{Topic::credit, Topic::want}));
     // A batch is a debt of its own.
@@ -545,6 +546,22 @@ TEST(JobShare, EndsWhenNoUnitIsLeftHereAndBelow) {
     rank.end();
     EXPECT_EQ(rank.take_sent(), Topics{Topic::close});
     EXPECT_TRUE(rank.share().is_over());
+}
+
+/// A device of the rank below has had nothing to do since before another one's units spawned.
+TEST(JobShare, AsksARankThatLacksUnitsItself) {
+    OneRank rank(0);
+    rank.receive(Topic::want, wish(true));
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::grant}) << "the only seed";
+    rank.receive(Topic::want, wish(true));
+    EXPECT_FALSE(rank.take());
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want});
+    rank.receive(Topic::batch, one_unit());
+    EXPECT_EQ(rank.take_sent(), Topics{}) << "a rank gets back nothing of what it sends";
+    rank.begin(1);
+    rank.end();
+    EXPECT_FALSE(rank.take());
+    EXPECT_EQ(rank.take_sent(), Topics{Topic::want}) << "it may have more";
 }
 
 TEST(JobShare, DropsTheBatchesOfAJobThatIsAbandoned) {

@@ -110,8 +110,8 @@ public:
         if (!stop_reason_ && !has_ended_) stop_reason_ = std::move(why);
         settle();
     }
-    [[nodiscard]] std::optional<WorkRange> next(int rank, bool is_idle) override {
-        auto work = next_of(participant_of(rank), is_idle);
+    [[nodiscard]] std::optional<WorkRange> next(int rank, bool lacks_units) override {
+        auto work = next_of(participant_of(rank), lacks_units);
         if (work && work->units) transferred_.erase(work->range.begin);
         return work;
     }
@@ -235,10 +235,10 @@ private:
     [[nodiscard]] std::size_t participant_of(int rank) const {
         return 1 + static_cast<std::size_t>(std::ranges::find(below_, rank) - below_.begin());
     }
-    [[nodiscard]] std::optional<WorkRange> next_of(std::size_t participant, bool is_idle) {
+    [[nodiscard]] std::optional<WorkRange> next_of(std::size_t participant, bool lacks_units) {
         if (!is_running()) return std::nullopt;
         auto work = schedule_.next(participant, seconds());
-        if (!work && spawns() && is_idle) {
+        if (!work && spawns() && lacks_units) {
             work = schedule_.next_transferred(participant, seconds());
             if (!work) static_cast<void>(schedule_.idle(participant, true));
         }

@@ -59,9 +59,9 @@ public:
     void stop(ErrorPtr why) override {
         locked([&] { work_.stop(std::move(why)); });
     }
-    [[nodiscard]] std::optional<WorkRange> next(int rank, bool is_idle) override {
+    [[nodiscard]] std::optional<WorkRange> next(int rank, bool lacks_units) override {
         const std::scoped_lock lock(mutex_);
-        return work_.next(rank, is_idle);
+        return work_.next(rank, lacks_units);
     }
     void note_speed(int rank, double units_per_second) override {
         locked([&] { work_.note_speed(rank, units_per_second); });

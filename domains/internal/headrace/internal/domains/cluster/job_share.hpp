@@ -13,9 +13,14 @@
 // Units that spawned move in batches, up and down the tree: from a rank whose devices have some to a
 // neighbour that wants units.
 //
-//     rank above   batch ->  this rank   batch ->   rank below      to a rank that is idle: its want says so
-//                 want ->               want ->                     a rank without work asks those below
+//     rank above   batch ->  this rank   batch ->   rank below      to a rank that lacks units: its want says
+//     so
+//                 want ->               want ->                     a rank that lacks units asks those below
 //                <- batch               <- batch
+//
+// A rank lacks units if it is quiet, or if a device has nothing to do and the others give it none. Its own
+// want may be on its way when it is asked for units, and it may have some by then: so it is asked too. Then a
+// batch goes up, and the rank above forgets that want.
 //
 // When the job is complete. A rank is *quiet* if nothing is open on it, its devices have nothing, and so
 // have the ranks below, as far as it knows. A rank *owes* if the rank above counts on it: it has got a grant
@@ -91,7 +96,7 @@ private:
     struct Below {
         int rank = 0;
         bool wants = false;
-        bool is_idle = false;        ///< it has done all that it got
+        bool lacks_units = false;    ///< it, or a device of it, has nothing to do
         bool takes_units = false;    ///< that spawned elsewhere
         JobMark mark = {};           ///< of the job as that rank has submitted it
         std::deque<Grant> grants;    ///< not completed
@@ -100,7 +105,7 @@ private:
         std::uint64_t credit = 0;    ///< units that it has completed in all
         std::deque<WorkRange> batches = {}; ///< not completed; without their units
         std::uint64_t settled = 0;          ///< batches that it has completed in all
-        bool was_asked = false;             ///< for units, and has neither sent any nor become idle
+        bool was_asked = false;             ///< for units, and has got and sent none since
         Clock::time_point idle_since = {};
         Clock::duration busy = {};     ///< that it has worked in all
         Clock::duration measured = {}; ///< what of this is told with completed grants
@@ -131,7 +136,7 @@ private:
     std::optional<JobMark> mark_above_; ///< the job is complete, and was this one on the rank above
     std::vector<Below> below_;
     ErrorPtr failure_; ///< of any rank
-    bool has_told_failure_ = false, has_asked_ = false, is_idle_ = false, is_closed_ = false,
+    bool has_told_failure_ = false, has_asked_ = false, has_told_lack_ = false, is_closed_ = false,
          is_over_ = false;
     bool above_wants_ = false;                     ///< units
     std::optional<Clock::time_point> lacks_since_; ///< a device, or a rank next to this one, wants units

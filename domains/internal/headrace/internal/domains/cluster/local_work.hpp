@@ -46,9 +46,9 @@ public:
     /// No more come.
     virtual void close() = 0;
     virtual void stop(ErrorPtr why) = 0;
-    /// The next work for a rank below; nothing: none now. `is_idle`: it has nothing to do, so devices here
-    /// transfer work to it that they have not begun.
-    [[nodiscard]] virtual std::optional<WorkRange> next(int rank, bool is_idle) = 0;
+    /// The next work for a rank below; nothing: none now. `lacks_units`: a device of it has nothing to do,
+    /// so devices here transfer work to it that they have not begun.
+    [[nodiscard]] virtual std::optional<WorkRange> next(int rank, bool lacks_units) = 0;
     /// This rank below works on units that spawned elsewhere.
     virtual void note_takes_units(int rank) = 0;
     /// How fast this rank below is, with the ranks below it.
