@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -43,16 +45,28 @@ public:
     /// The time at which all devices, or all but one, have done their work in flight and the remaining work,
     /// shared so that they end together. A device with more work in flight than that is left out.
     [[nodiscard]] double end(std::optional<std::size_t> without = {}) const {
-        const auto busy_until = [&](std::size_t i) {
-            return static_cast<double>(device(i).in_flight) / device(i).capability;
-        };
+        return std::max(end_of_parts(without), end_of_few_units(without));
+    }
+    /// When the device has done these units too.
+    [[nodiscard]] double end_of(std::size_t i, double units) const {
+        return busy_until(i) + std::max<double>(units, device(i).devices) / device(i).capability;
+    }
+
+private:
+    [[nodiscard]] const DeviceProgress& device(std::size_t i) const { return progress_.devices[i]; }
+    [[nodiscard]] double busy_until(std::size_t i) const {
+        return device(i).away + static_cast<double>(device(i).in_flight) / device(i).capability;
+    }
+
+    /// As if work units could be divided at will.
+    [[nodiscard]] double end_of_parts(std::optional<std::size_t> without) const {
         double end = std::numeric_limits<double>::infinity(), last = 0;
         do { // each round leaves out one more device, or is the last one
             last = end;
             double work = static_cast<double>(progress_.remaining), capability = 0;
             for (std::size_t i = 0; i < shares_.size(); ++i) {
                 if (!shares_[i] || i == without || busy_until(i) > last) continue;
-                work += static_cast<double>(device(i).in_flight);
+                work += busy_until(i) * device(i).capability;
                 capability += device(i).capability;
             }
             end = work / capability;
@@ -60,8 +74,24 @@ public:
         return end;
     }
 
-private:
-    [[nodiscard]] const DeviceProgress& device(std::size_t i) const { return progress_.devices[i]; }
+    /// Of fewer units than devices, each is done by one device, and takes as long as that does. Zero: there
+    /// are more. Each unit goes to the device that ends it first (list scheduling).
+    [[nodiscard]] double end_of_few_units(std::optional<std::size_t> without) const {
+        if (progress_.remaining > shares_.size()) return 0;
+        // Of one more unit on each device, the earliest on top.
+        std::vector<std::pair<double, std::size_t>> ends;
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (shares_[i] && i != without) ends.emplace_back(end_of(i, 1), i);
+        double end = 0;
+        std::ranges::make_heap(ends, std::greater());
+        for (std::uint64_t unit = 0; unit < progress_.remaining && !ends.empty(); ++unit) {
+            std::ranges::pop_heap(ends, std::greater());
+            end = ends.back().first;
+            ends.back().first += 1 / device(ends.back().second).capability;
+            std::ranges::push_heap(ends, std::greater());
+        }
+        return end;
+    }
 
     [[nodiscard]] std::optional<std::size_t> best() const {
         std::optional<std::size_t> best;
@@ -119,7 +149,7 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     const double sum = sharers.capability(), best = sharers.best_capability();
     const bool alone = sum == mine.capability;
     const double end_without_me = alone ? std::numeric_limits<double>::infinity() : sharers.end(device);
-    const auto delays = [&](double units) { return (in_flight + units) / mine.capability > end_without_me; };
+    const auto delays = [&](double units) { return sharers.end_of(device, units) > end_without_me; };
     if (delays(least)) return 0;
 
     const double end = sharers.end();

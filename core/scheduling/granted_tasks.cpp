@@ -2,6 +2,8 @@
 #include <headrace/core/error.hpp>
 #include <headrace/internal/core/granted_tasks.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headrace {
@@ -9,6 +11,9 @@ namespace {
 
 /// Seconds that a task is charged before it has taken any: longer ones pause, and are charged what they took.
 constexpr double longest_expected = 0.1;
+
+/// Work units: so many are as good as any number.
+constexpr double most_expected = 1e18;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -76,9 +81,8 @@ std::uint64_t GrantedTasks::note_begun(Load& load, Task& task, std::uint64_t uni
 std::uint64_t GrantedTasks::expected_in_flight(std::size_t participant, double per_second, double now) const {
     const Load& load = loads_[participant];
     if (load.outstanding == 0 || per_second == 0) return load.outstanding;
-    const auto outstanding = static_cast<double>(load.outstanding);
-    const double done = per_second * (now - load.reckoned_from);
-    return static_cast<std::uint64_t>(outstanding - std::min(done, outstanding));
+    const double left = static_cast<double>(load.outstanding) - per_second * (now - load.reckoned_from);
+    return static_cast<std::uint64_t>(std::min(std::ceil(std::abs(left)), most_expected));
 }
 
 GrantedTasks::Duration GrantedTasks::measure(std::size_t participant, Duration busy, double now) {

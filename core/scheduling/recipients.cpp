@@ -2,9 +2,16 @@
 #include <headrace/internal/core/recipients.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headrace {
+namespace {
+
+/// Of a sum of shares: a recipient whose share is a unit, but for this, gets it.
+constexpr double rounding = 1e-9;
+
+} // namespace
 
 Recipients::Recipients(std::vector<One> all, double donor) : all_(std::move(all)) {
     for (const One& one : all_) donor += one.share;
@@ -12,10 +19,16 @@ Recipients::Recipients(std::vector<One> all, double donor) : all_(std::move(all)
 }
 
 Recipients Recipients::that_pay(std::uint64_t left) const {
-    Recipients some;
-    for (const One& one : all_)
-        if (one.share * static_cast<double>(left) >= static_cast<double>(one.least)) some.all_.push_back(one);
-    return some;
+    std::vector<One> some = all_;
+    const auto pays = [](const One& one) { return one.share / static_cast<double>(one.least); };
+    for (double rest = 1; !some.empty();) { // of the donor and those that are left
+        const auto worst = std::ranges::min_element(some, {}, pays);
+        if (pays(*worst) * static_cast<double>(left) >= rest - rounding) break;
+        rest -= worst->share;
+        some.erase(worst);
+    }
+    const double donor = 1 - share();
+    return {std::move(some), donor};
 }
 
 double Recipients::share() const {
@@ -46,13 +59,17 @@ std::vector<std::pair<std::size_t, IndexRange>> Recipients::cut(IndexRange rest,
 
 std::vector<std::pair<std::size_t, std::uint64_t>> Recipients::deal(std::uint64_t units) const {
     std::vector<std::pair<std::size_t, std::uint64_t>> parts;
+    // Each ends where the sum of the shares so far does: few units go to as many recipients.
     const double all = static_cast<double>(units) / share();
+    double sum = 0;
+    std::uint64_t dealt = 0;
     for (const One& one : all_) {
+        sum += one.share;
         const bool is_last = &one == &all_.back();
-        const auto wanted = is_last ? units : std::min(static_cast<std::uint64_t>(one.share * all), units);
-        if (wanted == 0) continue;
-        parts.emplace_back(one.participant, wanted);
-        units -= wanted;
+        const std::uint64_t end =
+            is_last ? units : std::clamp(static_cast<std::uint64_t>(std::round(sum * all)), dealt, units);
+        if (end > dealt) parts.emplace_back(one.participant, end - dealt);
+        dealt = end;
     }
     return parts;
 }

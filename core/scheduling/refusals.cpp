@@ -10,6 +10,11 @@ void Refusals::refuse(std::size_t participant, bool is_excluded) {
     of_[participant].is_excluded = is_excluded;
 }
 
+void Refusals::note_ask(std::size_t participant, double now) {
+    of_[participant].asked_at = now;
+    if (!std::exchange(there_was_work_, true)) work_since_ = now;
+}
+
 bool Refusals::is_last_resort(std::size_t participant, const std::vector<bool>& workers) {
     bool all_refused = true, all_excluded = true;
     for (std::size_t i = 0; i < of_.size(); ++i) {
@@ -43,7 +48,8 @@ void Refusals::include(std::size_t participant) {
 
 void Refusals::tell(std::ostream& out, std::size_t participant) const {
     const Flags& flags = of_[participant];
-    out << flags.is_refused << flags.has_woken << flags.has_deferred << flags.is_excluded;
+    out << flags.is_refused << flags.has_woken << flags.has_deferred << flags.is_excluded << " asked "
+        << flags.asked_at;
 }
 
 } // namespace headrace

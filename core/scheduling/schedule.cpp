@@ -12,7 +12,12 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
     : state_(shape, std::move(participants), std::move(policy), std::move(division)) {}
 
 std::optional<Work> Schedule::next(std::size_t participant, double now, std::uint64_t most_tasks) {
-    if (!state_.availability.can_work(participant) || !state_.open.has_units()) return std::nullopt;
+    if (!state_.open.has_units()) {
+        state_.refusals.note_no_work();
+        return std::nullopt;
+    }
+    if (!state_.availability.can_work(participant)) return std::nullopt;
+    state_.refusals.note_ask(participant, now);
     std::vector<DeviceProgress> all = state_.participants_progress(now);
     Progress progress = state_.progress(all);
     std::uint64_t wanted = state_.policy->next(participant, progress);

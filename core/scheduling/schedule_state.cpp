@@ -2,6 +2,7 @@
 #include <headrace/internal/core/schedule_state.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -115,15 +116,20 @@ std::vector<DeviceProgress> ScheduleState::participants_progress(double now) con
         const Participant& participant = participants[i];
         // What is not known to be begun, less what the participant should have done since.
         const double per_second = rates.measured(i) ? rates.capability(i) : 0;
+        const double silent_for =
+            std::max(0., std::min(refusals.silent_for(i, now), now - tasks.idle_since(i, now)));
         progress.push_back({.capability = availability.can_work(i) ? rates.capability(i) : 0,
                             .measured = rates.measured(i),
                             .certain = rates.certain(i),
                             .on_standby = is_early && participant.is_standby,
                             .gives_back = participant.gives_back,
                             .in_flight = tasks.expected_in_flight(i, per_second, now),
+                            // Who does not come for long, may not come for as long again.
+                            .away = rates.are_per_second() ? silent_for : 0,
                             .finished = accounts.of(i).completed + tasks.begun_by(i),
                             .least = participant.least,
-                            .full = participant.full});
+                            .full = participant.full,
+                            .devices = std::max(participant.devices, 1U)});
     }
     return progress;
 }
@@ -160,10 +166,8 @@ bool ScheduleState::takes_units() const {
 }
 
 bool ScheduleState::wants_units(double now) const {
-    if (!shape.shares_units || open.has_units() || open.has_transferred()) return false;
-    const auto waits = [&](std::size_t i) {
-        return transfers.may_receive(i) && availability.can_work(i) && participants[i].takes_units;
-    };
+    if (!shape.shares_units || open.has_transferred()) return false;
+    const auto waits = [&](std::size_t i) { return may_receive(i, Kind::units); };
     std::size_t first = 0; // most often there is none
     while (first < participants.size() && !waits(first)) ++first;
     if (first == participants.size()) return false;
@@ -191,27 +195,35 @@ bool ScheduleState::would_take(std::size_t donor, std::uint64_t seeds, std::uint
 ScheduleState::Demand ScheduleState::demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left,
                                             double now) const {
     const Recipients recipients = this->recipients(donor, Kind::units, lanes, now).that_pay(left);
-    return {.share = recipients.share(), .least = recipients.least(), .most_bytes = transfers.bytes_left()};
+    if (recipients.are_none()) return {};
+    // Rounded such that this share of what is left is the least at least.
+    const double least = static_cast<double>(recipients.least()) / static_cast<double>(left);
+    return {.share = std::nextafter(std::max(recipients.share(), least), 2),
+            .least = recipients.least(),
+            .most_bytes = transfers.bytes_left()};
 }
 
-/// No participant is a donor as long as there is work that was never granted.
+bool ScheduleState::may_receive(std::size_t participant, Kind kind) const {
+    if (!transfers.may_receive(participant) || !availability.can_work(participant)) return false;
+    if (kind == Kind::seeds) return !open.has_units();
+    return participants[participant].takes_units && (!open.has_units() || refusals.is_put_off(participant));
+}
+
 Recipients ScheduleState::recipients(std::optional<std::size_t> donor, Kind kind, std::uint64_t lanes,
                                      double now) const {
     std::vector<Recipients::One> all;
     double of_donor = 0;
-    const bool has_open = open.has_units() || open.has_transferred();
     const bool may_share = shape.shares_units && transfers.bytes_left() > 0;
     // A task that updates what the donor updates would wait until the donor has ended.
-    if (has_open || !(kind == Kind::units ? may_share : shape.is_repeatable)) return {all, of_donor};
+    if (open.has_transferred() || !(kind == Kind::units ? may_share : shape.is_repeatable))
+        return {all, of_donor};
     const std::vector<DeviceProgress> devices = participants_progress(now);
     const Progress progress = this->progress(devices);
     for (std::size_t i = 0; i < participants.size(); ++i) {
         const double capability = rates.relative_capability(i);
-        const bool waits = transfers.may_receive(i) && availability.can_work(i) &&
-                           (kind == Kind::seeds || participants[i].takes_units);
         if (i == donor)
             of_donor = std::max(capability, least_capability);
-        else if (waits && rates.capability(i) > 0 && policy->takes_over(i, progress))
+        else if (may_receive(i, kind) && rates.capability(i) > 0 && policy->takes_over(i, progress))
             all.push_back({i, capability, fills_group(participants[i], lanes)});
     }
     if (kind == Kind::units && transfers.may_receive(above()) &&

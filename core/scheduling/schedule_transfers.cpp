@@ -18,7 +18,9 @@ std::optional<Work> Schedule::next_transferred(std::size_t participant, double n
 
 bool Schedule::idle(std::size_t participant, bool is_idle) {
     const bool was_idle = state_.transfers.note_idle(participant, is_idle);
-    if (is_idle) return !was_idle && !state_.tasks.are_none() && !state_.open.has_units();
+    if (is_idle)
+        return !was_idle && !state_.tasks.are_none() &&
+               (!state_.open.has_units() || state_.refusals.is_put_off(participant));
     if (state_.transfers.are_none(participant)) return false;
     take_from(participant);
     return true;

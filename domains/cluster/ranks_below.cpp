@@ -77,7 +77,7 @@ const std::vector<RankBelow>& RanksBelow::now() {
         info.compute_units = machine.compute_units;
         info.lane_group = machine.lane_group;
         info.peak_gflops = machine.peak_gflops;
-        below.push_back({rank, std::move(info)});
+        below.push_back({rank, machine.devices, std::move(info)});
     }
     return below;
 }

@@ -13,6 +13,7 @@ namespace headrace::cluster {
 /// A rank below with all ranks below it, described as one device.
 struct RankBelow {
     int rank;
+    unsigned devices; ///< of all these ranks
     DeviceInfo info;
 };
 

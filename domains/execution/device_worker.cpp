@@ -114,25 +114,25 @@ void DeviceWorker::wait() {
 /// while, because a policy that refused the device may want it later.
 void DeviceWorker::stay_awake() {
     Clock::time_point end = std::min(slots_.awake_until(), Clock::now() + between_rounds);
-    if (const auto standby = steps_in()) end = std::min(end, *standby);
+    if (const auto next = asks_again()) end = std::min(end, *next);
     const auto can_advance = [](const auto& slot) { return slot->can_advance(); };
     while (Clock::now() < end && std::ranges::none_of(slots_.all(), can_advance))
         if (slots_.signal()->is_set_within(glance)) return;
 }
 
-/// When this device joins a job as a standby device, or when a launch may be asked to pause once more.
+/// When this device may get work without any event, or when a launch may be asked to pause once more.
 std::optional<DeviceWorker::Clock::time_point> DeviceWorker::looks_again() const {
-    std::optional<Clock::time_point> first = steps_in();
+    std::optional<Clock::time_point> first = asks_again();
     for (const auto& slot : slots_.all())
         if (const auto when = slot->asks_again()) first = std::min(first.value_or(*when), *when);
     return first;
 }
 
-/// When this device joins a job as a standby device.
-std::optional<DeviceWorker::Clock::time_point> DeviceWorker::steps_in() const {
+/// When this device joins a job as a standby device, or because others are late.
+std::optional<DeviceWorker::Clock::time_point> DeviceWorker::asks_again() const {
     std::optional<Clock::time_point> first;
     for (const auto& job : jobs_.running())
-        if (const auto when = job->forecast().steps_in(slots_.number()))
+        if (const auto when = job->forecast().asks_again(slots_.number()))
             first = std::min(first.value_or(*when), *when);
     return first;
 }

@@ -2,6 +2,13 @@
 #include <headrace/internal/domains/job_forecast.hpp>
 
 namespace headrace {
+namespace {
+
+/// A device that a policy refused because others would end sooner asks again so often. No event says that
+/// the others are late.
+constexpr std::chrono::milliseconds patience_with_others{5};
+
+} // namespace
 
 bool JobForecast::wants(std::size_t device) const {
     const std::scoped_lock lock(state_.mutex);
@@ -38,9 +45,15 @@ std::optional<JobForecast::Clock::time_point> JobForecast::standby_steps_in() co
     return run.account.begun() + std::chrono::duration_cast<Clock::duration>(patience);
 }
 
-std::optional<JobForecast::Clock::time_point> JobForecast::steps_in(std::size_t device) const {
+std::optional<JobForecast::Clock::time_point> JobForecast::asks_again(std::size_t device) const {
     const auto place = state_.participants.participant_of(device);
-    return place && !state_.participants[*place].standby.empty() ? standby_steps_in() : std::nullopt;
+    if (!place) return std::nullopt;
+    if (!state_.participants[*place].standby.empty())
+        if (const auto steps_in = standby_steps_in()) return steps_in;
+    const std::scoped_lock lock(state_.mutex);
+    if (!state_.life.is_running() || !state_.running().schedule.state().waits_for_others(*place))
+        return std::nullopt;
+    return Clock::now() + patience_with_others;
 }
 
 double JobForecast::charged_seconds() const {

@@ -52,6 +52,7 @@ Schedule::Participant participant_of(const Job& job, const JobParticipant& one) 
             .full = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units,
             .lane_group = info.lane_group,
             .is_group = one.is_rank,
+            .devices = one.devices,
             .is_processor = info.kind == DeviceKind::cpu,
             .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
             .takes_units = (variant == nullptr || has_launches) && !one.is_rank, // which says so itself

@@ -90,7 +90,8 @@ std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<c
                 {.device = cluster::device_of_rank(below.rank),
                  .info = &below.info,
                  .estimate = given_power(below.info).value_or(model_->estimate(below.info, kernel)),
-                 .is_rank = true});
+                 .is_rank = true,
+                 .devices = below.devices});
     JobScheduling scheduling{.policy = policy_of(job),
                              .policy_name = policy_name(job),
                              .learns = options_.model != "peak" && options_.powers.empty(),

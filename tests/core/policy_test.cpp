@@ -183,6 +183,22 @@ TEST(Adaptive, WhoWouldDelayTheEndIsRefusedAndTheLastOneIsNot) {
     EXPECT_GT(ask(*policy, 1, 1000, 99, {0.0, 1.0}), 0U);
 }
 
+TEST(Adaptive, FewUnitsGoToAsManyDevices) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> devices(8, {.capability = 1, .measured = true});
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(policy->next(i, {.total = 3, .remaining = 3 - i, .devices = devices}), 1U) << i;
+        devices[i].in_flight = 1;
+    }
+    // One that is four times slower gets the last unit if the others are busy for longer.
+    devices.resize(4);
+    devices[3].capability = 0.25;
+    const Progress last{.total = 4, .remaining = 1, .devices = devices};
+    EXPECT_EQ(policy->next(3, last), 0U) << "one of the others ends it at 2, this one at 4";
+    for (DeviceProgress& one : devices) one.in_flight *= 4;
+    EXPECT_EQ(policy->next(3, last), 1U) << "the others end it at 5";
+}
+
 TEST(Policies, NamesThatAreNoneAreRefusedInWords) {
     const auto refusal = [](std::string_view name) -> Error {
         try {

@@ -60,6 +60,9 @@ TEST(GrantedTasks, ProgressIsCountedOnceWhateverIsToldTwice) {
     tasks.add(1, units(0, 100), 0, 1.0);
     EXPECT_EQ(tasks.expected_in_flight(1, 0, 5), 100u) << "its speed is not known";
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 5), 60u) << "it should have done 40 in 4 s";
+    EXPECT_EQ(tasks.expected_in_flight(1, 10, 1.01), 100u) << "it has begun the first, and not done it";
+    EXPECT_EQ(tasks.expected_in_flight(1, 10, 11), 0u);
+    EXPECT_EQ(tasks.expected_in_flight(1, 10, 15), 40u) << "who is late may be as late again";
     EXPECT_EQ(tasks.begun(1, units(0, 100), 30), 30u);
     EXPECT_EQ(tasks.begun(1, units(0, 100), 20), 0u) << "told late";
     EXPECT_EQ(tasks.progressed(1, units(0, 100), 50), 20u);
@@ -123,11 +126,23 @@ TEST(Recipients, SharesGoByCapabilityAndTheLastGetsTheRest) {
     const Recipients all({{4, 0.5, 1}, {5, 0.25, 1}, {6, 0.25, 400}}, 1);
     EXPECT_DOUBLE_EQ(all.share(), 0.5);
     EXPECT_EQ(all.least(), 402u);
-    EXPECT_TRUE(all.that_pay(3).are_none());
+    EXPECT_TRUE(all.that_pay(2).are_none());
     const Recipients some = all.that_pay(1000);
-    EXPECT_DOUBLE_EQ(some.share(), 0.375) << "an eighth of 1000 does not pay for the third one";
+    EXPECT_DOUBLE_EQ(some.share(), 0.75 / 1.75) << "an eighth of 1000 does not pay for the third one";
     const std::vector<std::pair<std::size_t, std::uint64_t>> dealt = {{4, 20}, {5, 10}};
     EXPECT_EQ(some.deal(30), dealt);
+}
+
+TEST(Recipients, OfFewUnitsAsManyGetOneEach) {
+    std::vector<Recipients::One> all;
+    for (std::size_t i = 1; i <= 32; ++i) all.push_back({i, 1.0, 1});
+    const Recipients some = Recipients(all, 1).that_pay(9);
+    EXPECT_NEAR(some.share(), 8.0 / 9, 1e-9) << "the donor keeps one";
+    const auto dealt = some.deal(8);
+    EXPECT_EQ(dealt.size(), 8u);
+    EXPECT_TRUE(Recipients(all, 1).that_pay(1).are_none());
+    EXPECT_EQ(Recipients(all, 0).deal(5).size(), 5u) << "of units that have come";
+    EXPECT_TRUE(Recipients(all, 0).deal(0).empty());
 }
 
 TEST(WorkingMemory, GoesToTheFastestThatIsLeft) {
@@ -261,15 +276,57 @@ TEST(Accounts, WhatWasDoneInALostMemoryIsTakenBackFromAll) {
     EXPECT_EQ(accounts.completed_units(), 20u);
 }
 
+class Anywhere final : public Division {
+public:
+    [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
+        return std::clamp<std::uint64_t>(wanted, 1, left.size());
+    }
+};
+
+/// A slow participant, and one that is known to be ten times faster.
+class LastUnits : public testing::Test {
+protected:
+    static constexpr std::size_t slow = 0, fast = 1;
+
+    static Schedule schedule(std::uint64_t units, bool shares_units = false) {
+        return {{.work_units = units, .shares_units = shares_units},
+                {{.estimate = {.peak = 1, .units_per_second = 1}},
+                 {.estimate = {.peak = 10, .units_per_second = 10}}},
+                make_policy("adaptive"),
+                std::make_shared<Anywhere>()};
+    }
+};
+
+TEST_F(LastUnits, AreNotKeptForAParticipantThatDoesNotCome) {
+    Schedule job = schedule(1);
+    EXPECT_FALSE(job.next(slow, 0)) << "the fast one would end it earlier";
+    EXPECT_FALSE(job.next(slow, 0.5));
+    EXPECT_TRUE(job.next(slow, 1)) << "it may not come for another second";
+}
+
+TEST_F(LastUnits, AreNotKeptForAParticipantThatIsLate) {
+    Schedule job = schedule(2);
+    ASSERT_TRUE(job.next(fast, 0));
+    EXPECT_FALSE(job.next(slow, 0));
+    EXPECT_TRUE(job.state().waits_for_others(slow));
+    EXPECT_FALSE(job.next(slow, 0.5));
+    EXPECT_TRUE(job.next(slow, 1.2)) << "what should have ended after 0.1 s may take as long again";
+}
+
+TEST_F(LastUnits, DoNotKeepUnitsThatSpawnedFromAParticipantWithoutWork) {
+    Schedule job = schedule(2, true);
+    ASSERT_TRUE(job.next(fast, 0));
+    ASSERT_FALSE(job.next(slow, 0));
+    EXPECT_EQ(job.state().demand(fast, 1, 110, 0).share, 0.);
+    EXPECT_TRUE(job.idle(slow, true)) << "the donor gets to know";
+    EXPECT_TRUE(job.state().wants_units(0));
+    EXPECT_NEAR(job.state().demand(fast, 1, 110, 0).share, 1.0 / 11, 1e-9);
+    EXPECT_FALSE(job.state().would_take(fast, 100, 1, 10, 0)) << "the fast one ends its seeds earlier";
+}
+
 /// One of several schedules in a tree: of one device, and of a group with a schedule of its own.
 class ScheduleInTheMiddle : public testing::Test {
 protected:
-    class Anywhere final : public Division {
-    public:
-        [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
-            return std::clamp<std::uint64_t>(wanted, 1, left.size());
-        }
-    };
     static constexpr std::size_t device = 0, group = 1;
 
     ScheduleInTheMiddle() {
@@ -290,7 +347,7 @@ TEST_F(ScheduleInTheMiddle, UnitsGoUpIfTheyAreWantedThere) {
     EXPECT_FALSE(schedule.take_for_above());
     schedule.note_above(true);
     EXPECT_FALSE(schedule.state().wants_units(0)) << "no participant of this schedule does";
-    EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.5);
+    EXPECT_DOUBLE_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.5);
     EXPECT_EQ(schedule.transfer_units(device, 50, 400, 0), std::vector{transferred(0, 50)});
     EXPECT_EQ(schedule.take_for_above(), transferred(0, 50));
     EXPECT_FALSE(schedule.take_for_above()) << "once for one wish";
@@ -307,8 +364,14 @@ TEST_F(ScheduleInTheMiddle, UnitsThatComeAreDealtAmongThoseThatWantSome) {
     static_cast<void>(schedule.idle(device, true));
     static_cast<void>(schedule.idle(group, true));
     EXPECT_TRUE(schedule.state().wants_units(0.002) && schedule.state().has_no_donor());
-    EXPECT_EQ(schedule.receive_units(group, 10, 80, 0.002).size(), 2u);
+    EXPECT_EQ(schedule.receive_units(group, 10, 80, 0.002).size(), 1u) << "the group gets none of its own";
     EXPECT_EQ(schedule.state().accounts.of(group).units_transferred, 10u);
+    EXPECT_EQ(schedule.next_transferred(device, 0.002), transferred(0, 10));
+    const Work all = transferred(0, 10);
+    schedule.completed(device, {&all, 1}, 1ms, 0.002);
+    static_cast<void>(schedule.idle(device, true));
+    static_cast<void>(schedule.idle(group, true));
+    EXPECT_EQ(schedule.receive_units(std::nullopt, 10, 80, 0.002).size(), 2u) << "those that came from above";
     EXPECT_FALSE(schedule.state().wants_units(0.002) || schedule.state().is_quiet());
     const auto first = schedule.next_transferred(device, 0.002),
                second = schedule.next_transferred(group, 0.002);

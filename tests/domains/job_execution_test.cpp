@@ -207,7 +207,7 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
     WithReserve with(0.005);
     const auto first = with.job.next(4);
     ASSERT_TRUE(first && first->size() < 1'000'000);
-    ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
+    ASSERT_TRUE(eventually([&] { return !with.job.forecast().asks_again(7); }));
     with.job.finished(4, {*first}, {});
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
@@ -217,7 +217,7 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
 
 TEST(JobExecution, WhoEndedNothingWouldHaveTakenForEver) {
     WithReserve with(0.0005);
-    ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
+    ASSERT_TRUE(eventually([&] { return !with.job.forecast().asks_again(7); }));
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
     EXPECT_FALSE(std::isfinite(with.job.outcome().seconds_of_coexecution_set));
@@ -237,15 +237,15 @@ TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
         WithReserve with(0.05);
         const auto begin = std::chrono::steady_clock::now();
         const auto first = with.job.next(4);
-        const auto steps_in = with.job.forecast().steps_in(7);
+        const auto steps_in = with.job.forecast().asks_again(7);
         ASSERT_TRUE(first && steps_in) << "in less than 0.1 s";
         EXPECT_EQ(with.job.forecast().standby_steps_in(), steps_in);
-        EXPECT_EQ(with.job.forecast().steps_in(4), std::nullopt);
+        EXPECT_EQ(with.job.forecast().asks_again(4), std::nullopt);
         EXPECT_NEAR(std::chrono::duration<double>(*steps_in - begin).count(), 0.1, 0.09);
         EXPECT_EQ(with.job.next(7), std::nullopt);
         EXPECT_FALSE(with.job.forecast().wants(7));
         EXPECT_TRUE(with.job.forecast().wants(4));
-        ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
+        ASSERT_TRUE(eventually([&] { return !with.job.forecast().asks_again(7); }));
         EXPECT_GE(std::chrono::steady_clock::now(), *steps_in);
         EXPECT_TRUE(with.job.forecast().wants(7));
         EXPECT_TRUE(with.job.forecast().others_may_take_over(4));

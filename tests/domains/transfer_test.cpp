@@ -399,7 +399,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     job.start();
     const auto all = job.next(4);
     ASSERT_TRUE(all && all->size() == 100);
-    ASSERT_TRUE(eventually([&] { return !job.forecast().steps_in(7); }));
+    ASSERT_TRUE(eventually([&] { return !job.forecast().asks_again(7); }));
     job.transfers().idle(7, true);
     job.transfers().transfer(4, batch(30));
     const auto given = job.transfers().next_transferred(7);

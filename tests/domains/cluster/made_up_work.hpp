@@ -220,6 +220,7 @@ private:
             all.push_back({.estimate = {.peak = static_cast<double>(size), .units_per_second = {}},
                            .full = static_cast<std::uint64_t>(size),
                            .is_group = true,
+                           .devices = static_cast<unsigned>(size),
                            .takes_units = false});
         }
         return all;

@@ -24,9 +24,11 @@ struct DeviceProgress {
     bool on_standby = false;     ///< earlier jobs show that the others are faster without it
     bool gives_back = false;     ///< work that it has not begun can move to other devices at any time
     std::uint64_t in_flight = 0; ///< work units assigned to the device and not yet known to be done
+    double away = 0;             ///< time until it is expected to ask for work, though it has none in flight
     std::uint64_t finished = 0;  ///< work units
     std::uint64_t least = 1;     ///< work units of a lane group: a smaller task leaves lanes idle
     std::uint64_t full = 1;      ///< work units that give one to each of its lanes
+    unsigned devices = 1;        ///< that it stands for: a rank of a cluster has several, a unit runs on one
 };
 
 /// The progress of a job.

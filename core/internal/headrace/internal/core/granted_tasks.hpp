@@ -52,9 +52,14 @@ public:
     /// Work units of the participant that are begun, of tasks that have not ended.
     [[nodiscard]] std::uint64_t begun_by(std::size_t participant) const { return loads_[participant].begun; }
     /// Work units that it has not begun, as far as known, less what it should have done since the last event
-    /// at `per_second`; 0: its speed is not known.
+    /// at `per_second`; 0: its speed is not known. A participant that is late by some time is taken to need
+    /// as much time again, since what is late by much may be late by more: a unit may spawn a large tree.
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t participant, double per_second,
                                                    double now) const;
+    /// The time of its last event, if it has none in flight; else the time is now.
+    [[nodiscard]] double idle_since(std::size_t participant, double now) const {
+        return loads_[participant].is_any() ? now : loads_[participant].reckoned_from;
+    }
     /// The time that its last event is a measurement of: from one event of the participant to the next, with
     /// what it costs to move data; or `busy`, if before it there were preparations.
     [[nodiscard]] Duration measure(std::size_t participant, Duration busy, double now);

@@ -26,7 +26,7 @@ public:
     Recipients(std::vector<One> all, double donor);
 
     [[nodiscard]] bool are_none() const noexcept { return all_.empty(); }
-    /// Those whose share of so many seeds or units pays.
+    /// As many as share so many seeds or units that each share pays.
     [[nodiscard]] Recipients that_pay(std::uint64_t left) const;
     [[nodiscard]] double share() const; ///< of all together
     [[nodiscard]] std::uint64_t least() const;
@@ -35,12 +35,10 @@ public:
     /// remains. The division may make them fewer.
     [[nodiscard]] std::vector<std::pair<std::size_t, IndexRange>> cut(IndexRange rest, std::uint64_t left,
                                                                       const Division& division) const;
-    /// So many units, dealt by shares; none with 0 units.
+    /// So many units, dealt by shares; none with 0 units. Few units go to as many recipients.
     [[nodiscard]] std::vector<std::pair<std::size_t, std::uint64_t>> deal(std::uint64_t units) const;
 
 private:
-    Recipients() = default;
-
     std::vector<One> all_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/export.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <ostream>
 #include <utility>
@@ -10,9 +11,9 @@
 
 namespace headrace {
 
-/// A refused participant is asked again when one of its tasks ends. If no task is in flight and all are
-/// refused, one must get work nevertheless: if possible one that is not excluded, which is one that the
-/// policy lets take nothing over.
+/// A refused participant is asked again when one of its tasks ends, and asks again as time passes. If no task
+/// is in flight and all are refused, one must get work nevertheless: if possible one that is not excluded,
+/// which is one that the policy lets take nothing over.
 ///
 /// Threads   one at a time
 class HEADRACE_EXPORT Refusals {
@@ -20,6 +21,13 @@ public:
     explicit Refusals(std::size_t participants) : of_(participants) {}
 
     void refuse(std::size_t participant, bool is_excluded);
+    /// It asks for open work, or for any: there is none.
+    void note_ask(std::size_t participant, double now);
+    void note_no_work() noexcept { there_was_work_ = false; }
+    /// Seconds since it could have asked for what is open, and did not.
+    [[nodiscard]] double silent_for(std::size_t participant, double now) const {
+        return there_was_work_ ? now - std::max(of_[participant].asked_at, work_since_) : 0;
+    }
     /// No task is in flight, and this participant was refused. True: all that could work were, so it gets
     /// work. False: others are to ask first. `workers`: the participants that can work.
     [[nodiscard]] bool is_last_resort(std::size_t participant, const std::vector<bool>& workers);
@@ -28,6 +36,10 @@ public:
     /// A task has ended.
     void note_end();
 
+    /// The policy wants others to do what is open, but lets it take part.
+    [[nodiscard]] bool is_put_off(std::size_t participant) const {
+        return of_[participant].is_refused && !of_[participant].is_excluded;
+    }
     [[nodiscard]] bool is_excluded(std::size_t participant) const { return of_[participant].is_excluded; }
     [[nodiscard]] bool any_excluded() const;
     /// The policy has changed its mind.
@@ -39,10 +51,11 @@ public:
     [[nodiscard]] bool takes_wake() noexcept { return std::exchange(wakes_, false); }
 
     void tell(std::ostream& out, std::size_t participant) const;
-    void tell(std::ostream& out) const { out << wakes_; }
+    void tell(std::ostream& out) const { out << wakes_ << " work since " << there_was_work_ << work_since_; }
 
 private:
     struct Flags {
+        double asked_at = 0;       ///< for what was open
         bool is_refused = false;   ///< since the last grant
         bool has_woken = false;    ///< all others because of that, since a task began or ended
         bool has_deferred = false; ///< to those that are not excluded, by waking all, since then
@@ -51,6 +64,8 @@ private:
 
     std::vector<Flags> of_; ///< by participant
     bool wakes_ = false;
+    bool there_was_work_ = false; ///< open, when a participant asked last
+    double work_since_ = 0;       ///< when the first asked for it
 };
 
 } // namespace headrace

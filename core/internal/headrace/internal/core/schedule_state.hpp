@@ -34,6 +34,7 @@ struct HEADRACE_EXPORT ScheduleState {
         std::uint64_t full = 1;       ///< work units that give each of its lanes one
         std::uint64_t lane_group = 1; ///< lanes
         bool is_group = false;        ///< of devices, such as another rank
+        unsigned devices = 1;         ///< that it consists of
         double group_speed = 0;       ///< units per second, as the group tells; 0: it has not
         bool is_processor = true;     ///< its lanes take turns
         bool gives_back = false;      ///< a launch pauses when it is asked to
@@ -94,6 +95,10 @@ struct HEADRACE_EXPORT ScheduleState {
 
     /// It has a use for a grant.
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
+    /// It was refused what is open, and may get it as time passes: if others are late.
+    [[nodiscard]] bool waits_for_others(std::size_t participant) const {
+        return open.has_units() && !tasks.are_none() && refusals.is_put_off(participant);
+    }
     [[nodiscard]] bool others_may_take_over(std::size_t participant, double now) const;
     /// Any participant works on transferred units.
     [[nodiscard]] bool takes_units() const;
@@ -117,6 +122,9 @@ struct HEADRACE_EXPORT ScheduleState {
     [[nodiscard]] Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left, double now) const;
 
     enum class Kind : std::uint8_t { seeds, units };
+    /// It is idle. As long as there is work that was never granted, it gets units only if the policy wants
+    /// others to do that work: they may be busy for long.
+    [[nodiscard]] bool may_receive(std::size_t participant, Kind kind) const;
     /// No donor: of units that have come from another schedule.
     [[nodiscard]] Recipients recipients(std::optional<std::size_t> donor, Kind kind, std::uint64_t lanes,
                                         double now) const;

@@ -45,7 +45,7 @@ private:
     void report_idleness(bool idle);
     void wait();
     void stay_awake();
-    [[nodiscard]] std::optional<Clock::time_point> steps_in() const;
+    [[nodiscard]] std::optional<Clock::time_point> asks_again() const;
     [[nodiscard]] std::optional<Clock::time_point> looks_again() const;
 
     std::unique_ptr<Device> device_;

@@ -30,8 +30,9 @@ public:
     /// The time at which standby devices join, unless a device of the co-execution set is lost before.
     /// Nothing if there are no standby devices, or they have joined.
     [[nodiscard]] std::optional<Clock::time_point> standby_steps_in() const;
-    /// The same for one device; nothing if it is not on standby.
-    [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
+    /// The time at which this device may get work although nothing happens: as a standby device, or because
+    /// the policy has refused it while others were to end sooner. Nothing if neither is so.
+    [[nodiscard]] std::optional<Clock::time_point> asks_again(std::size_t device) const;
     /// Estimated device time, past and future, of the work that the job has given to devices.
     [[nodiscard]] double charged_seconds() const;
 

@@ -35,6 +35,7 @@ struct JobParticipant {
     std::size_t memory = 0;
     std::optional<double> seconds_alone = {}; ///< of the job on this device alone, for the report
     bool is_rank = false;                     ///< another rank of the cluster, with all ranks below it
+    unsigned devices = 1;                     ///< that it consists of
 };
 
 /// The devices of a job. A place is an index among them: the schedule, policies and reports use places, and
