@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -25,6 +23,7 @@ constexpr double first_part = 1.0 / 4096;  // of the job, for a device that was 
 constexpr double known_part = 1.0 / 4;     // of the share: measured in another job, but not certain
 constexpr double growth = 4;               // of later tasks, over the finished work
 constexpr double hardly = 1.0 / 40;        // of the best capability: too little to take part
+constexpr double rounding = 1e-9;          // of a time
 
 /// The devices that share the job. Omits standby devices, and devices that certainly contribute too little.
 class Sharers {
@@ -47,7 +46,8 @@ public:
     [[nodiscard]] double end(std::optional<std::size_t> without = {}) const {
         return std::max(end_of_parts(without), end_of_few_units(without));
     }
-    /// When the device has done these units too.
+    /// When the device has done these units too. One unit takes a rank with several devices as long as one
+    /// for each of them.
     [[nodiscard]] double end_of(std::size_t i, double units) const {
         return busy_until(i) + std::max<double>(units, device(i).devices) / device(i).capability;
     }
@@ -74,23 +74,30 @@ private:
         return end;
     }
 
-    /// Of fewer units than devices, each is done by one device, and takes as long as that does. Zero: there
-    /// are more. Each unit goes to the device that ends it first (list scheduling).
+    /// Of few units each is done whole, by one device: the first time at which as many can be done as remain.
+    /// Zero: there are more units than devices.
     [[nodiscard]] double end_of_few_units(std::optional<std::size_t> without) const {
-        if (progress_.remaining > shares_.size()) return 0;
-        // Of one more unit on each device, the earliest on top.
-        std::vector<std::pair<double, std::size_t>> ends;
-        for (std::size_t i = 0; i < shares_.size(); ++i)
-            if (shares_[i] && i != without) ends.emplace_back(end_of(i, 1), i);
-        double end = 0;
-        std::ranges::make_heap(ends, std::greater());
-        for (std::uint64_t unit = 0; unit < progress_.remaining && !ends.empty(); ++unit) {
-            std::ranges::pop_heap(ends, std::greater());
-            end = ends.back().first;
-            ends.back().first += 1 / device(ends.back().second).capability;
-            std::ranges::push_heap(ends, std::greater());
+        const auto remaining = static_cast<double>(progress_.remaining);
+        const auto takes_part = [&](std::size_t i) { return shares_[i] && i != without; };
+        double devices = 0, late = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < shares_.size(); ++i) {
+            if (shares_[i]) devices += device(i).devices;
+            if (takes_part(i)) late = std::min(late, end_of(i, remaining)); // one device does all
         }
-        return end;
+        if (remaining > devices || std::isinf(late)) return 0;
+        const auto are_enough = [&](double time) {
+            double done = 0;
+            for (std::size_t i = 0; i < shares_.size(); ++i)
+                if (takes_part(i) && time >= end_of(i, 1))
+                    done += std::floor((time - busy_until(i)) * device(i).capability);
+            return done >= remaining;
+        };
+        late *= 1 + rounding;
+        for (double early = 0; late - early > rounding * late;) {
+            const double middle = (early + late) / 2;
+            (are_enough(middle) ? late : early) = middle;
+        }
+        return late;
     }
 
     [[nodiscard]] std::optional<std::size_t> best() const {

@@ -24,6 +24,7 @@ void GrantedTasks::add(std::size_t participant, const Work& work, double expecte
     const double charge = std::min(expected, longest_expected);
     charged_ += charge;
     if (!load.is_any()) load.reckoned_from = now;
+    if (load.outstanding == 0) load.known_from = now;
     load.outstanding += work.work_units();
     tasks_.insert_or_assign(key(participant, work), Task{.work = work, .charge = charge});
 }
@@ -57,31 +58,34 @@ void GrantedTasks::ran(std::size_t participant, const Work& work, Duration busy)
     charged_ += charge - std::exchange(task.charge, charge);
 }
 
-std::uint64_t GrantedTasks::begun(std::size_t participant, const Work& work, std::uint64_t units) {
+std::uint64_t GrantedTasks::begun(std::size_t participant, const Work& work, std::uint64_t units,
+                                  double now) {
     const auto found = tasks_.find(key(participant, work));
-    return found == tasks_.end() ? 0 : note_begun(loads_[participant], found->second, units);
+    return found == tasks_.end() ? 0 : note_begun(loads_[participant], found->second, units, now);
 }
 
-std::uint64_t GrantedTasks::progressed(std::size_t participant, const Work& work, std::uint64_t units) {
+std::uint64_t GrantedTasks::progressed(std::size_t participant, const Work& work, std::uint64_t units,
+                                       double now) {
     Task& task = at(participant, work);
-    const std::uint64_t more = note_begun(loads_[participant], task, units);
+    const std::uint64_t more = note_begun(loads_[participant], task, units, now);
     task.learned += more;
     return more;
 }
 
-std::uint64_t GrantedTasks::note_begun(Load& load, Task& task, std::uint64_t units) {
+std::uint64_t GrantedTasks::note_begun(Load& load, Task& task, std::uint64_t units, double now) {
     if (units <= task.begun) return 0;
     const std::uint64_t more = units - task.begun;
     task.begun = units;
     load.outstanding -= more;
     load.begun += more;
+    load.known_from = now;
     return more;
 }
 
 std::uint64_t GrantedTasks::expected_in_flight(std::size_t participant, double per_second, double now) const {
     const Load& load = loads_[participant];
     if (load.outstanding == 0 || per_second == 0) return load.outstanding;
-    const double left = static_cast<double>(load.outstanding) - per_second * (now - load.reckoned_from);
+    const double left = static_cast<double>(load.outstanding) - per_second * (now - load.known_from);
     return static_cast<std::uint64_t>(std::min(std::ceil(std::abs(left)), most_expected));
 }
 
@@ -104,8 +108,8 @@ void GrantedTasks::tell(std::ostream& out) const {
 
 void GrantedTasks::tell_load(std::ostream& out, std::size_t participant) const {
     const Load& load = loads_[participant];
-    out << " in flight " << load.outstanding << "+" << load.begun << " from " << load.reckoned_from << " "
-        << load.is_steady;
+    out << " in flight " << load.outstanding << "+" << load.begun << " from " << load.known_from << " "
+        << load.reckoned_from << " " << load.is_steady;
 }
 
 } // namespace headrace

@@ -37,6 +37,10 @@ double Recipients::share() const {
     return total;
 }
 
+std::uint64_t Recipients::kept(std::uint64_t left) const {
+    return static_cast<std::uint64_t>(std::ceil((1 - share() - rounding) * static_cast<double>(left)));
+}
+
 std::uint64_t Recipients::least() const {
     std::uint64_t least = 0;
     for (const One& one : all_) least += one.least;

@@ -8,6 +8,7 @@ namespace headrace {
 void Refusals::refuse(std::size_t participant, bool is_excluded) {
     of_[participant].is_refused = true;
     of_[participant].is_excluded = is_excluded;
+    of_[participant].is_put_off = !is_excluded;
 }
 
 void Refusals::note_ask(std::size_t participant, double now) {
@@ -31,7 +32,8 @@ bool Refusals::is_last_resort(std::size_t participant, const std::vector<bool>& 
     return false;
 }
 
-void Refusals::note_grant() {
+void Refusals::note_grant(std::size_t participant) {
+    of_[participant].is_put_off = false;
     for (Flags& one : of_) one.is_refused = one.has_woken = one.has_deferred = false;
 }
 
@@ -48,8 +50,8 @@ void Refusals::include(std::size_t participant) {
 
 void Refusals::tell(std::ostream& out, std::size_t participant) const {
     const Flags& flags = of_[participant];
-    out << flags.is_refused << flags.has_woken << flags.has_deferred << flags.is_excluded << " asked "
-        << flags.asked_at;
+    out << flags.is_refused << flags.has_woken << flags.has_deferred << flags.is_excluded << flags.is_put_off
+        << " asked " << flags.asked_at;
 }
 
 } // namespace headrace

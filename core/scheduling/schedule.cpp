@@ -52,7 +52,7 @@ void Schedule::extend(IndexRange units) {
 
 Work Schedule::grant(std::size_t participant, Work work, double now) {
     state_.transfers.note_idle(participant, false);
-    state_.refusals.note_grant();
+    state_.refusals.note_grant(participant);
     const auto rate = state_.rates.units_per_second(participant);
     state_.tasks.add(participant, work, rate ? static_cast<double>(work.work_units()) / *rate : 0, now);
     return work;
@@ -72,13 +72,13 @@ void Schedule::ran(std::size_t participant, const Work& work, Duration busy) {
     state_.tasks.ran(participant, work, busy);
 }
 
-void Schedule::begun(std::size_t participant, const Work& work, std::uint64_t units) {
-    state_.tasks.begun(participant, work, units);
+void Schedule::begun(std::size_t participant, const Work& work, std::uint64_t units, double now) {
+    state_.tasks.begun(participant, work, units, now);
 }
 
 void Schedule::progressed(std::size_t participant, const Work& work, std::uint64_t units, Duration busy,
                           double now) {
-    learn(participant, state_.tasks.progressed(participant, work, units), busy, now);
+    learn(participant, state_.tasks.progressed(participant, work, units, now), busy, now);
 }
 
 void Schedule::completed(std::size_t participant, std::span<const Work> works, Duration busy, double now,
@@ -90,7 +90,7 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
         state_.accounts.complete(participant, work);
     }
     state_.tasks.charge(busy);
-    if (next) units += state_.tasks.progressed(participant, next->work, next->units);
+    if (next) units += state_.tasks.progressed(participant, next->work, next->units, now);
     // Transferred units say nothing of how long the job's work units take.
     learn(participant, units - known, busy, now);
     state_.tasks.note_end(participant);
@@ -99,6 +99,7 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
 void Schedule::learn(std::size_t participant, std::uint64_t units, Duration busy, double now) {
     Duration time = state_.tasks.measure(participant, busy, now);
     if (units > 0) {
+        state_.tasks.note_progress(participant, now);
         if (const double speed = state_.participants[participant].group_speed; speed > 0) {
             state_.rates.tell(participant, speed);
             time = std::chrono::duration_cast<Duration>(

@@ -116,22 +116,26 @@ std::vector<DeviceProgress> ScheduleState::participants_progress(double now) con
         const Participant& participant = participants[i];
         // What is not known to be begun, less what the participant should have done since.
         const double per_second = rates.measured(i) ? rates.capability(i) : 0;
-        const double silent_for =
-            std::max(0., std::min(refusals.silent_for(i, now), now - tasks.idle_since(i, now)));
         progress.push_back({.capability = availability.can_work(i) ? rates.capability(i) : 0,
                             .measured = rates.measured(i),
                             .certain = rates.certain(i),
                             .on_standby = is_early && participant.is_standby,
                             .gives_back = participant.gives_back,
                             .in_flight = tasks.expected_in_flight(i, per_second, now),
-                            // Who does not come for long, may not come for as long again.
-                            .away = rates.are_per_second() ? silent_for : 0,
+                            .away = expected_away(i, now),
                             .finished = accounts.of(i).completed + tasks.begun_by(i),
                             .least = participant.least,
                             .full = participant.full,
                             .devices = std::max(participant.devices, 1U)});
     }
     return progress;
+}
+
+/// What has not asked for long may not ask for as long again.
+double ScheduleState::expected_away(std::size_t participant, double now) const {
+    if (!rates.are_per_second() || refusals.is_excluded(participant)) return 0;
+    const double silent_for = refusals.silent_for(participant, now);
+    return std::max(0., std::min(silent_for, now - tasks.last_had_any(participant, now)));
 }
 
 Progress ScheduleState::progress(std::span<const DeviceProgress> devices) const {
@@ -165,17 +169,18 @@ bool ScheduleState::takes_units() const {
     return std::ranges::any_of(participants, &Participant::takes_units);
 }
 
-bool ScheduleState::wants_units(double now) const {
-    if (!shape.shares_units || open.has_transferred()) return false;
+unsigned ScheduleState::wanting_units(double now) const {
+    if (!shape.shares_units || open.has_transferred()) return 0;
     const auto waits = [&](std::size_t i) { return may_receive(i, Kind::units); };
     std::size_t first = 0; // most often there is none
     while (first < participants.size() && !waits(first)) ++first;
-    if (first == participants.size()) return false;
+    if (first == participants.size()) return 0;
     const std::vector<DeviceProgress> devices = participants_progress(now);
     const Progress progress = this->progress(devices);
-    for (std::size_t i = first; i < participants.size(); ++i)
-        if (waits(i) && policy->takes_over(i, progress)) return true;
-    return false;
+    unsigned wanting = 0;
+    for (std::size_t i = first; i < participants.size() && wanting < 2; ++i)
+        if (waits(i) && policy->takes_over(i, progress)) ++wanting;
+    return wanting;
 }
 
 bool ScheduleState::has_no_donor() const {

@@ -44,9 +44,8 @@ std::uint64_t Schedule::transfer_seeds(std::size_t donor, const Work& task, std:
         state_.recipients(donor, ScheduleState::Kind::seeds, lanes, now).that_pay(left);
     if (recipients.are_none()) return range.end;
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto kept =
-        static_cast<std::uint64_t>(std::ceil((1 - recipients.share()) * static_cast<double>(left)));
-    const std::uint64_t cut = range.begin + state_.division->split(range, unclaimed - range.begin + kept);
+    const std::uint64_t cut =
+        range.begin + state_.division->split(range, unclaimed - range.begin + recipients.kept(left));
     if (cut <= unclaimed || cut >= range.end)
         return range.end; // the donor keeps some, or it would have ended
     const auto parts = recipients.cut({cut, range.end}, left, *state_.division);

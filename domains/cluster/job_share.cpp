@@ -110,7 +110,7 @@ void JobShare::look(Clock::time_point now) {
                 give_credit(supply, now); // before it sends work: a quiet rank has none
                 ask_above(supply, lacks);
             }
-            if (lacks) ask_below();
+            if (lacks) ask_below(supply);
             if (owes()) {
                 send_units_above();
                 for (Below& one : below_) serve(one, now);
@@ -125,8 +125,9 @@ void JobShare::look(Clock::time_point now) {
 /// A rank asks in time: its devices work on the second half of the last grant while the next one comes. It
 /// asks again when a device lacks units.
 void JobShare::ask_above(const LocalWork::Supply& supply, bool lacks_units) {
-    lacks_units = supply.is_quiet || (lacks_units && supply.wants_units);
-    if (has_asked_ ? !lacks_units || has_told_lack_ : supply.open > last_grant_ / 2) return;
+    lacks_units = supply.is_quiet || (lacks_units && supply.wanting_units > 0);
+    const bool has_enough = supply.open > last_grant_ / 2;
+    if (has_asked_ ? !lacks_units || has_told_lack_ : !lacks_units && has_enough) return;
     has_asked_ = true;
     has_told_lack_ = lacks_units;
     send_(neighbours_.above, about(Topic::want)
@@ -157,7 +158,7 @@ bool JobShare::owes() const { return neighbours_.above < 0 || credit_ < granted_
 
 /// A neighbour, or a device, wants units, and the devices of this rank have none to give, or give none.
 bool JobShare::lacks_units(const LocalWork::Supply& supply, Clock::time_point now) {
-    if (!supply.wants_units && !above_wants_) {
+    if (supply.wanting_units == 0 && !above_wants_) {
         lacks_since_.reset();
         return false;
     }
@@ -167,10 +168,13 @@ bool JobShare::lacks_units(const LocalWork::Supply& supply, Clock::time_point no
 
 /// Ranks that have work of this one, and may have units of it that they have not begun. Those that lack units
 /// too: what a device works on may spawn more than its rank can use.
-void JobShare::ask_below() {
+void JobShare::ask_below(const LocalWork::Supply& supply) {
     for (Below& one : below_) {
         const bool has_work = !one.grants.empty() || !one.batches.empty();
-        if (!has_work || std::exchange(one.was_asked, true)) continue;
+        // Not for itself: its own devices give to each other.
+        const bool is_only_one = one.wants && one.lacks_units && supply.wanting_units == 1 &&
+                                 !supply.has_no_donor && !above_wants_;
+        if (!has_work || is_only_one || std::exchange(one.was_asked, true)) continue;
         send_(one.rank, about(Topic::want).take());
     }
 }

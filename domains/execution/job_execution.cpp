@@ -91,7 +91,7 @@ void JobExecution::begun(std::size_t device, const WorkRange& work_range, std::u
     const std::scoped_lock lock(state_.mutex);
     RunningJob& run = state_.running();
     if (run.in_flight.lives(device, work_range))
-        run.schedule.begun(state_.participant_of(device), work_of(work_range), units);
+        run.schedule.begun(state_.participant_of(device), work_of(work_range), units, run.account.now());
 }
 
 void JobExecution::ran(std::size_t device, const WorkRange& work_range, Clock::duration busy) {

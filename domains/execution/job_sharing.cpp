@@ -34,8 +34,9 @@ cluster::LocalWork::Supply JobExecution::supply() const {
     supply.completed = schedule.state().accounts.completed_units();
     supply.is_quiet = schedule.state().is_quiet();
     supply.takes_units = schedule.state().takes_units();
-    supply.wants_units = supply.is_running && schedule.state().wants_units(state_.running().account.now());
-    supply.has_no_donor = supply.wants_units && schedule.state().has_no_donor();
+    if (supply.is_running)
+        supply.wanting_units = schedule.state().wanting_units(state_.running().account.now());
+    supply.has_no_donor = supply.wanting_units > 0 && schedule.state().has_no_donor();
     supply.units_per_second = schedule.state().units_per_second();
     supply.busy = state_.running().account.busiest();
     return supply;

@@ -190,7 +190,7 @@ std::shared_ptr<const OneMemory> JobPlanner::choose_memory(const Job& job,
                     "memory, that of {1}; for several use scatters({0}), or writes() or updates() of "
                     "rows({0}) or part({0}, f)",
                     domain, fmt::join(ids, ", "));
-    const auto one = std::make_shared<const OneMemory>(best, why);
+    auto one = std::make_shared<const OneMemory>(best, why);
     if (!is_to_be_told(job)) return one;
     log_warning(fmt::format("job '{}' is done by {} alone: {}", job.name(), fmt::join(ids, ", "), why));
     return one;

@@ -63,9 +63,10 @@ TEST(GrantedTasks, ProgressIsCountedOnceWhateverIsToldTwice) {
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 1.01), 100u) << "it has begun the first, and not done it";
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 11), 0u);
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 15), 40u) << "who is late may be as late again";
-    EXPECT_EQ(tasks.begun(1, units(0, 100), 30), 30u);
-    EXPECT_EQ(tasks.begun(1, units(0, 100), 20), 0u) << "told late";
-    EXPECT_EQ(tasks.progressed(1, units(0, 100), 50), 20u);
+    EXPECT_EQ(tasks.begun(1, units(0, 100), 30, 3), 30u);
+    EXPECT_EQ(tasks.expected_in_flight(1, 10, 5), 50u) << "it should have begun 20 more in 2 s";
+    EXPECT_EQ(tasks.begun(1, units(0, 100), 20, 5), 0u) << "told late";
+    EXPECT_EQ(tasks.progressed(1, units(0, 100), 50, 5), 20u);
     EXPECT_EQ(tasks.begun_by(1), 50u);
     EXPECT_EQ(tasks.begun_by(0), 0u);
     tasks.shorten(1, units(0, 100), 70);
@@ -75,7 +76,7 @@ TEST(GrantedTasks, ProgressIsCountedOnceWhateverIsToldTwice) {
     EXPECT_EQ(task.learned, 20u);
     EXPECT_TRUE(tasks.are_none());
     EXPECT_EQ(tasks.begun_by(1), 0u);
-    EXPECT_EQ(tasks.begun(1, units(0, 100), 60), 0u) << "the task has ended";
+    EXPECT_EQ(tasks.begun(1, units(0, 100), 60, 5), 0u) << "the task has ended";
 }
 
 TEST(GrantedTasks, AMeasurementGoesFromEventToEventOrIsTheDevicesOwnAfterAPause) {
@@ -118,7 +119,7 @@ TEST(Refusals, TheLastResortIsOneThatIsNotExcluded) {
     EXPECT_TRUE(refusals.any_excluded());
     refusals.include(1);
     EXPECT_TRUE(refusals.takes_wake());
-    refusals.note_grant();
+    refusals.note_grant(1);
     EXPECT_FALSE(refusals.is_last_resort(0, workers)) << "a grant forgets all refusals";
 }
 
@@ -142,6 +143,14 @@ TEST(Recipients, OfFewUnitsAsManyGetOneEach) {
     EXPECT_EQ(dealt.size(), 8u);
     EXPECT_TRUE(Recipients(all, 1).that_pay(1).are_none());
     EXPECT_EQ(Recipients(all, 0).deal(5).size(), 5u) << "of units that have come";
+    for (std::size_t idle = 1; idle <= 32; ++idle)
+        for (std::uint64_t left = 2; left <= 40; ++left) {
+            const Recipients few =
+                Recipients({all.begin(), all.begin() + static_cast<long>(idle)}, 1).that_pay(left);
+            ASSERT_FALSE(few.are_none()) << idle << " " << left;
+            EXPECT_LE(few.kept(left), (left + few.least()) / (few.least() + 1)) << idle << " " << left;
+            EXPECT_LE(few.kept(left) + few.least(), left) << idle << " " << left;
+        }
     EXPECT_TRUE(Recipients(all, 0).deal(0).empty());
 }
 
@@ -313,13 +322,45 @@ TEST_F(LastUnits, AreNotKeptForAParticipantThatIsLate) {
     EXPECT_TRUE(job.next(slow, 1.2)) << "what should have ended after 0.1 s may take as long again";
 }
 
+TEST_F(LastUnits, AreNotKeptForAParticipantThatIsBusyWithWhatItHasBegun) {
+    Schedule job = schedule(2);
+    const auto task = job.next(fast, 0);
+    ASSERT_TRUE(task);
+    job.progressed(fast, *task, 1, 5ms, 0.005);
+    EXPECT_FALSE(job.next(slow, 0.005));
+    for (const double now : {0.3, 0.6, 0.9}) job.progressed(fast, *task, 1, 300ms, now); // it pauses
+    EXPECT_TRUE(job.next(slow, 1.2)) << "its seed has spawned a large tree";
+}
+
+TEST_F(LastUnits, OfRanksWithManyDevicesAreGranted) {
+    // A unit takes each of the 73 devices 1 s.
+    const auto policy = make_policy("adaptive");
+    for (const std::uint64_t units : {1, 5, 9, 10, 20, 40, 63, 72}) {
+        std::vector<DeviceProgress> ranks(9, {.capability = 9, .measured = true, .devices = 9});
+        ranks[0].capability = ranks[0].devices = 1;
+        std::uint64_t left = units;
+        for (bool is_any = true; left > 0 && is_any;) {
+            is_any = false;
+            for (std::size_t i = 0; i < ranks.size() && left > 0; ++i) {
+                const std::uint64_t task =
+                    policy->next(i, {.total = units, .remaining = left, .devices = ranks});
+                ranks[i].in_flight += task;
+                left -= task;
+                is_any = is_any || task > 0;
+            }
+        }
+        EXPECT_EQ(left, 0u) << "of " << units;
+        for (const DeviceProgress& one : ranks) EXPECT_LE(one.in_flight, one.devices + 1) << "of " << units;
+    }
+}
+
 TEST_F(LastUnits, DoNotKeepUnitsThatSpawnedFromAParticipantWithoutWork) {
     Schedule job = schedule(2, true);
     ASSERT_TRUE(job.next(fast, 0));
     ASSERT_FALSE(job.next(slow, 0));
     EXPECT_EQ(job.state().demand(fast, 1, 110, 0).share, 0.);
     EXPECT_TRUE(job.idle(slow, true)) << "the donor gets to know";
-    EXPECT_TRUE(job.state().wants_units(0));
+    EXPECT_EQ(job.state().wanting_units(0), 1u);
     EXPECT_NEAR(job.state().demand(fast, 1, 110, 0).share, 1.0 / 11, 1e-9);
     EXPECT_FALSE(job.state().would_take(fast, 100, 1, 10, 0)) << "the fast one ends its seeds earlier";
 }
@@ -346,7 +387,7 @@ TEST_F(ScheduleInTheMiddle, UnitsGoUpIfTheyAreWantedThere) {
     EXPECT_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.) << "no participant is idle";
     EXPECT_FALSE(schedule.take_for_above());
     schedule.note_above(true);
-    EXPECT_FALSE(schedule.state().wants_units(0)) << "no participant of this schedule does";
+    EXPECT_EQ(schedule.state().wanting_units(0), 0u) << "no participant of this schedule does";
     EXPECT_DOUBLE_EQ(schedule.state().demand(device, 1, 100, 0).share, 0.5);
     EXPECT_EQ(schedule.transfer_units(device, 50, 400, 0), std::vector{transferred(0, 50)});
     EXPECT_EQ(schedule.take_for_above(), transferred(0, 50));
@@ -363,7 +404,8 @@ TEST_F(ScheduleInTheMiddle, UnitsThatComeAreDealtAmongThoseThatWantSome) {
     EXPECT_FALSE(schedule.state().has_no_donor());
     static_cast<void>(schedule.idle(device, true));
     static_cast<void>(schedule.idle(group, true));
-    EXPECT_TRUE(schedule.state().wants_units(0.002) && schedule.state().has_no_donor());
+    EXPECT_EQ(schedule.state().wanting_units(0.002), 2u);
+    EXPECT_TRUE(schedule.state().has_no_donor());
     EXPECT_EQ(schedule.receive_units(group, 10, 80, 0.002).size(), 1u) << "the group gets none of its own";
     EXPECT_EQ(schedule.state().accounts.of(group).units_transferred, 10u);
     EXPECT_EQ(schedule.next_transferred(device, 0.002), transferred(0, 10));
@@ -372,7 +414,8 @@ TEST_F(ScheduleInTheMiddle, UnitsThatComeAreDealtAmongThoseThatWantSome) {
     static_cast<void>(schedule.idle(device, true));
     static_cast<void>(schedule.idle(group, true));
     EXPECT_EQ(schedule.receive_units(std::nullopt, 10, 80, 0.002).size(), 2u) << "those that came from above";
-    EXPECT_FALSE(schedule.state().wants_units(0.002) || schedule.state().is_quiet());
+    EXPECT_EQ(schedule.state().wanting_units(0.002), 0u);
+    EXPECT_FALSE(schedule.state().is_quiet());
     const auto first = schedule.next_transferred(device, 0.002),
                second = schedule.next_transferred(group, 0.002);
     ASSERT_TRUE(first && second);

@@ -80,6 +80,28 @@ TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
     EXPECT_EQ(asked, 1);
 }
 
+TEST(JobExecution, ADeviceDoesNotWaitForAnotherThatDoesNotCome) {
+    Two two;
+    int asked = 0;
+    JobExecution job(
+        Job("j", 1),
+        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .observer = counts(asked)},
+        {{4, &two.fast, {.peak = 1, .units_per_second = 1e3}, nullptr},
+         {7, &two.slow, {.peak = 1, .units_per_second = 50}, nullptr}},
+        {});
+    job.start();
+    EXPECT_EQ(job.forecast().asks_again(7), std::nullopt) << "it was not refused";
+    EXPECT_EQ(job.next(7), std::nullopt) << "the other one would end the unit in 1 ms";
+    EXPECT_EQ(job.forecast().asks_again(4), std::nullopt);
+    ASSERT_TRUE(job.forecast().asks_again(7)) << "no event will call it";
+    EXPECT_LT(*job.forecast().asks_again(7) - std::chrono::steady_clock::now(), std::chrono::seconds(1));
+    std::optional<IndexRange> unit;
+    ASSERT_TRUE(eventually([&] { return (unit = job.next(7)).has_value(); }));
+    job.finished(7, {*unit}, {});
+    EXPECT_TRUE(job.event().done());
+    EXPECT_EQ(job.forecast().asks_again(7), std::nullopt);
+}
+
 /// Two devices of which one certainly does a hundredth of what the other does.
 struct FarApart {
     Two two;

@@ -93,7 +93,7 @@ public:
                 .completed = schedule_.state().accounts.completed_units(),
                 .is_quiet = schedule_.state().is_quiet(),
                 .takes_units = spawns(),
-                .wants_units = is_running() && schedule_.state().wants_units(seconds()),
+                .wanting_units = is_running() ? schedule_.state().wanting_units(seconds()) : 0,
                 .has_no_donor = schedule_.state().has_no_donor(),
                 .busy = *std::ranges::max_element(busy_),
                 .units_per_second = schedule_.state().units_per_second(),

@@ -45,20 +45,23 @@ public:
     void ran(std::size_t participant, const Work& work, Duration busy);
     /// So many units of the task are begun. Returns how many were not known to be. It may be told late, when
     /// the task has ended.
-    std::uint64_t begun(std::size_t participant, const Work& work, std::uint64_t units);
+    std::uint64_t begun(std::size_t participant, const Work& work, std::uint64_t units, double now);
     /// The same of a task that has not ended; its participant's rate takes them into account.
-    std::uint64_t progressed(std::size_t participant, const Work& work, std::uint64_t units);
+    std::uint64_t progressed(std::size_t participant, const Work& work, std::uint64_t units, double now);
+    /// The participant has done some work.
+    void note_progress(std::size_t participant, double now) { loads_[participant].known_from = now; }
 
     /// Work units of the participant that are begun, of tasks that have not ended.
     [[nodiscard]] std::uint64_t begun_by(std::size_t participant) const { return loads_[participant].begun; }
-    /// Work units that it has not begun, as far as known, less what it should have done since the last event
-    /// at `per_second`; 0: its speed is not known. A participant that is late by some time is taken to need
-    /// as much time again, since what is late by much may be late by more: a unit may spawn a large tree.
+    /// Work units that it has not begun, as far as known, less what it should have done since it was
+    /// last known to have begun any, at `per_second`; 0: its speed is not known. A participant that is late
+    /// by some time is taken to need as much time again, since what is late by much may be late by more: a
+    /// unit may spawn a large tree.
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t participant, double per_second,
                                                    double now) const;
-    /// The time of its last event, if it has none in flight; else the time is now.
-    [[nodiscard]] double idle_since(std::size_t participant, double now) const {
-        return loads_[participant].is_any() ? now : loads_[participant].reckoned_from;
+    /// When it last had units to begin; if it has any, that is now.
+    [[nodiscard]] double last_had_any(std::size_t participant, double now) const {
+        return loads_[participant].outstanding > 0 ? now : loads_[participant].known_from;
     }
     /// The time that its last event is a measurement of: from one event of the participant to the next, with
     /// what it costs to move data; or `busy`, if before it there were preparations.
@@ -80,7 +83,8 @@ private:
     struct Load {
         std::uint64_t outstanding = 0; ///< not begun
         std::uint64_t begun = 0;
-        double reckoned_from = 0; ///< what is outstanding is as it was known then
+        double known_from = 0;    ///< what is outstanding is as it was known then
+        double reckoned_from = 0; ///< the last event that ended a measurement
         bool is_steady = false;   ///< at work ever since
 
         [[nodiscard]] bool is_any() const { return outstanding + begun > 0; }
@@ -90,7 +94,7 @@ private:
         return {participant, work.is_transferred, work.range.begin};
     }
     Task& at(std::size_t participant, const Work& work);
-    std::uint64_t note_begun(Load& load, Task& task, std::uint64_t units);
+    std::uint64_t note_begun(Load& load, Task& task, std::uint64_t units, double now);
 
     std::map<Key, Task> tasks_;
     std::vector<Load> loads_; ///< by participant

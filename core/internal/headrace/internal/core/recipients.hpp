@@ -29,6 +29,8 @@ public:
     /// As many as share so many seeds or units that each share pays.
     [[nodiscard]] Recipients that_pay(std::uint64_t left) const;
     [[nodiscard]] double share() const; ///< of all together
+    /// What the donor keeps of so many.
+    [[nodiscard]] std::uint64_t kept(std::uint64_t left) const;
     [[nodiscard]] std::uint64_t least() const;
 
     /// The parts of `rest`, of a donor that had `left` seeds left: each by its share, the last one what

@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// A refused participant is asked again when one of its tasks ends, and asks again as time passes. If no task
-/// is in flight and all are refused, one must get work nevertheless: if possible one that is not excluded,
-/// which is one that the policy lets take nothing over.
+/// A refused participant asks again when one of its tasks ends. One that is put off asks again as time
+/// passes. If no task is in flight and all are refused, one must get work nevertheless: if possible one that
+/// is not excluded, which is one that the policy lets take nothing over.
 ///
 /// Threads   one at a time
 class HEADRACE_EXPORT Refusals {
@@ -31,15 +31,13 @@ public:
     /// No task is in flight, and this participant was refused. True: all that could work were, so it gets
     /// work. False: others are to ask first. `workers`: the participants that can work.
     [[nodiscard]] bool is_last_resort(std::size_t participant, const std::vector<bool>& workers);
-    /// A task is granted.
-    void note_grant();
+    /// A task is granted to it.
+    void note_grant(std::size_t participant);
     /// A task has ended.
     void note_end();
 
-    /// The policy wants others to do what is open, but lets it take part.
-    [[nodiscard]] bool is_put_off(std::size_t participant) const {
-        return of_[participant].is_refused && !of_[participant].is_excluded;
-    }
+    /// It got nothing when it last asked: the policy wants others to do what is open, but lets it take part.
+    [[nodiscard]] bool is_put_off(std::size_t participant) const { return of_[participant].is_put_off; }
     [[nodiscard]] bool is_excluded(std::size_t participant) const { return of_[participant].is_excluded; }
     [[nodiscard]] bool any_excluded() const;
     /// The policy has changed its mind.
@@ -56,7 +54,8 @@ public:
 private:
     struct Flags {
         double asked_at = 0;       ///< for what was open
-        bool is_refused = false;   ///< since the last grant
+        bool is_refused = false;   ///< since the last grant to any
+        bool is_put_off = false;   ///< refused and not excluded, since the last grant to it
         bool has_woken = false;    ///< all others because of that, since a task began or ended
         bool has_deferred = false; ///< to those that are not excluded, by waking all, since then
         bool is_excluded = false;  ///< when it last was refused: it does not take over anything either

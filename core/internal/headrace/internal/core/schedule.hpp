@@ -103,7 +103,7 @@ public:
     /// The task's launches have taken so long so far.
     void ran(std::size_t participant, const Work& work, Duration busy);
     /// So many units of the task are begun, of a launch that has paused, or that has other tasks too.
-    void begun(std::size_t participant, const Work& work, std::uint64_t units);
+    void begun(std::size_t participant, const Work& work, std::uint64_t units, double now);
     /// The same, and the participant has worked on nothing else since its last event.
     void progressed(std::size_t participant, const Work& work, std::uint64_t units, Duration busy,
                     double now);

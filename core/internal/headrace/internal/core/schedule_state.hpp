@@ -90,20 +90,22 @@ struct HEADRACE_EXPORT ScheduleState {
 
     [[nodiscard]] std::vector<DeviceProgress> participants_progress(double now) const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
+    /// Time until the participant asks for work, if it has none that it has not begun. Zero: it is at hand.
+    [[nodiscard]] double expected_away(std::size_t participant, double now) const;
 
     // Which participants want work.
 
     /// It has a use for a grant.
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
-    /// It was refused what is open, and may get it as time passes: if others are late.
+    /// It was refused what is open, and may get it as time passes: if others are late, or do not come.
     [[nodiscard]] bool waits_for_others(std::size_t participant) const {
-        return open.has_units() && !tasks.are_none() && refusals.is_put_off(participant);
+        return open.has_units() && availability.can_work(participant) && refusals.is_put_off(participant);
     }
     [[nodiscard]] bool others_may_take_over(std::size_t participant, double now) const;
     /// Any participant works on transferred units.
     [[nodiscard]] bool takes_units() const;
-    /// A participant would get units from a donor.
-    [[nodiscard]] bool wants_units(double now) const;
+    /// How many participants would get units from a donor; of several, 2.
+    [[nodiscard]] unsigned wanting_units(double now) const;
     /// No participant is a donor: those that are no groups are idle, or cannot work.
     [[nodiscard]] bool has_no_donor() const;
 

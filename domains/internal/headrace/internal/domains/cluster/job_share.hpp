@@ -13,9 +13,9 @@
 // Units that spawned move in batches, up and down the tree: from a rank whose devices have some to a
 // neighbour that wants units.
 //
-//     rank above   batch ->  this rank   batch ->   rank below      to a rank that lacks units: its want says
-//     so
-//                 want ->               want ->                     a rank that lacks units asks those below
+//     rank above   batch ->  this rank   batch ->   rank below    to a rank whose want says that it lacks
+//     units
+//                 want ->               want ->                   from a rank that lacks units
 //                <- batch               <- batch
 //
 // A rank lacks units if it is quiet, or if a device has nothing to do and the others give it none. Its own
@@ -116,7 +116,7 @@ private:
     void serve(Below& below, Clock::time_point now);
     void take_credit(Below& below, Reader message, Clock::time_point now);
     void receive_units(int from, Reader message);
-    void ask_below();
+    void ask_below(const LocalWork::Supply& supply);
     void send_units_above();
     [[nodiscard]] bool owes() const;
     [[nodiscard]] bool lacks_units(const LocalWork::Supply& supply, Clock::time_point now);

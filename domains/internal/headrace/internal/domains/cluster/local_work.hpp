@@ -28,7 +28,8 @@ public:
         std::uint64_t completed = 0; ///< work units, by this rank and those below
         bool is_quiet = true;        ///< no device and no rank below has work of it, and none is open
         bool takes_units = false;    ///< a device or a rank below works on units that spawned elsewhere
-        bool wants_units = false;    ///< a device or a rank below is idle, and would work on spawned units
+        /// Devices and ranks below that are idle, and would work on spawned units; of several, 2.
+        unsigned wanting_units = 0;
         bool has_no_donor = false;   ///< and no device here could transfer any
         Clock::duration busy{};      ///< how long the busiest device has worked on them; 0: not known
         double units_per_second = 0; ///< of all devices and ranks below together, as measured; 0: not known
