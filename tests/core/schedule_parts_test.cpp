@@ -62,7 +62,7 @@ TEST(GrantedTasks, ProgressIsCountedOnceWhateverIsToldTwice) {
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 5), 60u) << "it should have done 40 in 4 s";
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 1.01), 100u) << "it has begun the first, and not done it";
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 11), 0u);
-    EXPECT_EQ(tasks.expected_in_flight(1, 10, 15), 40u) << "who is late may be as late again";
+    EXPECT_EQ(tasks.expected_in_flight(1, 10, 15), 40u) << "what is late may be as late again";
     EXPECT_EQ(tasks.begun(1, units(0, 100), 30, 3), 30u);
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 5), 50u) << "it should have begun 20 more in 2 s";
     EXPECT_EQ(tasks.begun(1, units(0, 100), 20, 5), 0u) << "told late";

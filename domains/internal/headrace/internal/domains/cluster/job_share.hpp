@@ -13,8 +13,7 @@
 // Units that spawned move in batches, up and down the tree: from a rank whose devices have some to a
 // neighbour that wants units.
 //
-//     rank above   batch ->  this rank   batch ->   rank below    to a rank whose want says that it lacks
-//     units
+//     rank above   batch ->  this rank   batch ->   rank below    to a rank that wants units
 //                 want ->               want ->                   from a rank that lacks units
 //                <- batch               <- batch
 //
