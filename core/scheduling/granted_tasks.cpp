@@ -61,24 +61,25 @@ void GrantedTasks::ran(std::size_t participant, const Work& work, Duration busy)
 std::uint64_t GrantedTasks::begun(std::size_t participant, const Work& work, std::uint64_t units,
                                   double now) {
     const auto found = tasks_.find(key(participant, work));
-    return found == tasks_.end() ? 0 : note_begun(loads_[participant], found->second, units, now);
+    if (found == tasks_.end()) return 0;
+    const std::uint64_t more = note_begun(loads_[participant], found->second, units);
+    if (more > 0) note_progress(participant, now);
+    return more;
 }
 
-std::uint64_t GrantedTasks::progressed(std::size_t participant, const Work& work, std::uint64_t units,
-                                       double now) {
+std::uint64_t GrantedTasks::progressed(std::size_t participant, const Work& work, std::uint64_t units) {
     Task& task = at(participant, work);
-    const std::uint64_t more = note_begun(loads_[participant], task, units, now);
+    const std::uint64_t more = note_begun(loads_[participant], task, units);
     task.learned += more;
     return more;
 }
 
-std::uint64_t GrantedTasks::note_begun(Load& load, Task& task, std::uint64_t units, double now) {
+std::uint64_t GrantedTasks::note_begun(Load& load, Task& task, std::uint64_t units) {
     if (units <= task.begun) return 0;
     const std::uint64_t more = units - task.begun;
     task.begun = units;
     load.outstanding -= more;
     load.begun += more;
-    load.known_from = now;
     return more;
 }
 

@@ -78,7 +78,7 @@ void Schedule::begun(std::size_t participant, const Work& work, std::uint64_t un
 
 void Schedule::progressed(std::size_t participant, const Work& work, std::uint64_t units, Duration busy,
                           double now) {
-    learn(participant, state_.tasks.progressed(participant, work, units, now), busy, now);
+    learn(participant, state_.tasks.progressed(participant, work, units), busy, now);
 }
 
 void Schedule::completed(std::size_t participant, std::span<const Work> works, Duration busy, double now,
@@ -90,7 +90,7 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
         state_.accounts.complete(participant, work);
     }
     state_.tasks.charge(busy);
-    if (next) units += state_.tasks.progressed(participant, next->work, next->units, now);
+    if (next) units += state_.tasks.progressed(participant, next->work, next->units);
     // Transferred units say nothing of how long the job's work units take.
     learn(participant, units - known, busy, now);
     state_.tasks.note_end(participant);

@@ -66,7 +66,7 @@ TEST(GrantedTasks, ProgressIsCountedOnceWhateverIsToldTwice) {
     EXPECT_EQ(tasks.begun(1, units(0, 100), 30, 3), 30u);
     EXPECT_EQ(tasks.expected_in_flight(1, 10, 5), 50u) << "it should have begun 20 more in 2 s";
     EXPECT_EQ(tasks.begun(1, units(0, 100), 20, 5), 0u) << "told late";
-    EXPECT_EQ(tasks.progressed(1, units(0, 100), 50, 5), 20u);
+    EXPECT_EQ(tasks.progressed(1, units(0, 100), 50), 20u);
     EXPECT_EQ(tasks.begun_by(1), 50u);
     EXPECT_EQ(tasks.begun_by(0), 0u);
     tasks.shorten(1, units(0, 100), 70);

@@ -47,8 +47,8 @@ public:
     /// the task has ended.
     std::uint64_t begun(std::size_t participant, const Work& work, std::uint64_t units, double now);
     /// The same of a task that has not ended; its participant's rate takes them into account.
-    std::uint64_t progressed(std::size_t participant, const Work& work, std::uint64_t units, double now);
-    /// The participant has done some work.
+    std::uint64_t progressed(std::size_t participant, const Work& work, std::uint64_t units);
+    /// The participant is known to have done some work.
     void note_progress(std::size_t participant, double now) { loads_[participant].known_from = now; }
 
     /// Work units of the participant that are begun, of tasks that have not ended.
@@ -94,7 +94,7 @@ private:
         return {participant, work.is_transferred, work.range.begin};
     }
     Task& at(std::size_t participant, const Work& work);
-    std::uint64_t note_begun(Load& load, Task& task, std::uint64_t units, double now);
+    std::uint64_t note_begun(Load& load, Task& task, std::uint64_t units);
 
     std::map<Key, Task> tasks_;
     std::vector<Load> loads_; ///< by participant
