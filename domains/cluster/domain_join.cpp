@@ -12,7 +12,7 @@
 namespace headrace::cluster {
 
 std::vector<Replica> DomainJoin::receive() {
-    const std::vector<Message> parts = node_->collect(key_);
+    const std::vector<Message> parts = node_->collect(number_);
     std::vector<Replica> replicas;
     for (const Message& part : parts) {
         if (part.empty()) continue; // this rank's
@@ -33,12 +33,12 @@ void DomainJoin::publish(const Result& result) {
     Writer message;
     message.put(ErrorPtr{}).put<std::uint8_t>(result.records ? 1 : 0).put(result.records.value_or(0));
     message.put(std::span<const std::byte>(result.contents));
-    node_->publish(key_, {{.bytes = message.take()}});
+    node_->publish(number_, {{.bytes = message.take()}});
 }
 
 void DomainJoin::publish(const Error& error) {
     try {
-        node_->publish(key_, {{.bytes = Writer().put(std::make_shared<const Error>(error)).take()}});
+        node_->publish(number_, {{.bytes = Writer().put(std::make_shared<const Error>(error)).take()}});
     } catch (const Error&) { // the ranks work together no more, and know it
     }
 }
@@ -70,7 +70,7 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
         part = Writer();
         part.put(current_error(ErrorKind::device));
     }
-    const std::vector<Answer> answers = node_->exchange_with_first(key_, part.take());
+    const std::vector<Answer> answers = node_->exchange_with_first(number_, part.take());
     Reader message(answers.front().bytes);
     if (const ErrorPtr failed = message.error()) throw Error{*failed};
     Result result;
@@ -103,7 +103,7 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
     std::vector<Answer> answers;   // or to these
     if (is_first_rank()) {
         try {
-            messages = node_->collect(key_);
+            messages = node_->collect(number_);
             messages[0] = own.take();
             for (const Message& message : messages)
                 if (!message.empty()) read(message, parts); // else that rank is lost
@@ -113,7 +113,7 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
             throw;
         }
     } else {
-        answers = node_->exchange_with_first(key_, own.take());
+        answers = node_->exchange_with_first(number_, own.take());
         for (const Answer& answer : answers)
             if (answer.of < 0)
                 read_together(answer.bytes, parts);
@@ -127,7 +127,7 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
         std::ranges::copy(part.contents, bytes_at(part.elements).begin());
         of_others.push_back(part.elements);
     }
-    if (is_first_rank()) node_->publish(key_, answers_of(std::move(messages)));
+    if (is_first_rank()) node_->publish(number_, answers_of(std::move(messages)));
     return of_others;
 }
 

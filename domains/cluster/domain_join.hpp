@@ -4,7 +4,6 @@
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
 
-#include <cstdint>
 #include <deque>
 #include <memory>
 
@@ -12,11 +11,13 @@ namespace headrace::cluster {
 
 class DomainJoin final : public RankJoin {
 public:
-    /// `key`: the same on all ranks, and of this join alone.
-    DomainJoin(std::shared_ptr<Node> node, std::uint64_t key) : node_(std::move(node)), key_(key) {}
+    /// `number`: the same on all ranks, and of this join alone.
+    DomainJoin(std::shared_ptr<Node> node, JoinNumber number) : node_(std::move(node)), number_(number) {}
 
     [[nodiscard]] bool is_first_rank() const override { return node_->rank() == 0; }
-    [[nodiscard]] std::uint64_t number() const override { return key_; }
+    [[nodiscard]] bool follows(const RankJoin& other) const override {
+        return static_cast<const DomainJoin&>(other).number_ < number_; // all are of ranks
+    }
     [[nodiscard]] std::vector<Replica> receive() override;
     void publish(const Result& result) override;
     void publish(const Error& error) override;
@@ -39,7 +40,7 @@ private:
     static void expect_apart(const DomainData& data, std::vector<Part>& parts);
 
     std::shared_ptr<Node> node_;
-    std::uint64_t key_;
+    JoinNumber number_;
     std::deque<std::unique_ptr<Device>> devices_; ///< of the received replicas, which refer to them
 };
 

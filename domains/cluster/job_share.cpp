@@ -32,7 +32,7 @@ JobMark JobMark::read(Reader& message) {
     return mark;
 }
 
-JobShare::JobShare(std::uint64_t number, const Neighbours& neighbours, Send send)
+JobShare::JobShare(CallNumber number, const Neighbours& neighbours, Send send)
     : number_(number), neighbours_(neighbours), send_(std::move(send)) {
     for (const int rank : neighbours.below) below_.emplace_back().rank = rank;
 }

@@ -8,17 +8,20 @@ namespace headrace::cluster {
 JobShares::JobShares(const Neighbours& neighbours, JobShare::Send send)
     : neighbours_(neighbours), send_(std::move(send)) {}
 
-JobShare& JobShares::of(std::uint64_t job) {
+JobShare& JobShares::of(CallNumber job) {
     return shares_.try_emplace(job, job, neighbours_, send_).first->second;
 }
 
-void JobShares::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark) {
+void JobShares::begin(CallNumber job, std::shared_ptr<LocalWork> work, JobMark mark) {
     of(job).begin(std::move(work), std::move(mark));
 }
 
 void JobShares::receive(int from, Topic topic, Reader message, Clock::time_point now) {
-    const auto number = message.get<std::uint64_t>();
-    if (number < all_over_ || over_.contains(number)) return; // it has failed here
+    const auto number = message.get<CallNumber>();
+    const auto over = over_.find(number.submitter);
+    if (over != over_.end() &&
+        (number.ordinal < over->second.before || over->second.more.contains(number.ordinal)))
+        return; // it has failed here
     of(number).receive(from, topic, message, now);
 }
 
@@ -31,8 +34,9 @@ std::vector<ErrorPtr> JobShares::look(Clock::time_point now) {
             continue;
         }
         if (share->second.failure()) failures.push_back(share->second.failure());
-        over_.insert(share->first);
-        while (over_.erase(all_over_) > 0) ++all_over_;
+        Over& over = over_[share->first.submitter];
+        over.more.insert(share->first.ordinal);
+        while (over.more.erase(over.before) > 0) ++over.before;
         share = shares_.erase(share);
     }
     return failures;
@@ -43,11 +47,10 @@ void JobShares::end_open(const ErrorPtr& why) {
         if (!share.is_closed()) share.fail(why);
 }
 
-void JobShares::abandon(const ErrorPtr& why, std::uint64_t next) {
+void JobShares::abandon(const ErrorPtr& why) {
     for (auto& [number, share] : shares_) share.abandon(why);
     shares_.clear();
     over_.clear();
-    all_over_ = next;
 }
 
 } // namespace headrace::cluster

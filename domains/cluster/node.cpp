@@ -2,7 +2,6 @@
 #include "cluster/meeting.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
-#include <headrace/internal/domains/cluster/numbers.hpp>
 
 #include <fmt/format.h>
 
@@ -30,16 +29,16 @@ ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector
     return std::make_shared<const Error>(ErrorKind::device, what);
 }
 
-Message result_of(std::uint64_t key, int of, std::uint64_t results, const Message& bytes) {
-    return Writer(Topic::result).put(key).put(of).put(results).put(bytes).take();
+Message result_of(JoinNumber join, int of, std::uint64_t results, const Message& bytes) {
+    return Writer(Topic::result).put(join).put(of).put(results).put(bytes).take();
 }
 
 Message without_bytes(const Message& result) {
     Reader message(result);
     static_cast<void>(message.get<Topic>());
-    const auto key = message.get<std::uint64_t>();
+    const auto join = message.get<JoinNumber>();
     const auto of = message.get<int>();
-    return result_of(key, of, message.get<std::uint64_t>(), {});
+    return result_of(join, of, message.get<std::uint64_t>(), {});
 }
 
 std::vector<Message> messages_in(const Message& bytes, int count) {
@@ -64,6 +63,7 @@ Node::Node(const OpenTransport& open) {
         std::vector<std::string> hosts = meet_ranks(*this);
         const std::scoped_lock lock(mutex_);
         hosts_ = std::move(hosts);
+        submitters_.forget_thread(); // another one may submit all jobs
     } catch (...) {
         leave();
         throw;
@@ -75,7 +75,7 @@ Node::~Node() { HEADRACE_ASSERT(!thread_.joinable()); }
 std::vector<Message> Node::exchange(Message mine) {
     std::unique_lock lock(mutex_);
     expect_alive(); // before `recover`, no number of the next generation may be taken
-    const std::uint64_t number = next_exchange_++;
+    const CallNumber number = submitters_.next(Submitters::Call::exchange);
     lock.unlock();
     post([this, number, mine = std::move(mine)]() mutable {
         if (rank() != 0) return send(0, Writer(Topic::report).put(number).put(mine).take());
@@ -91,7 +91,7 @@ std::vector<Message> Node::exchange(Message mine) {
         return found != exchanges_.end() && found->second.result;
     };
     const auto is_ready = [&] {
-        if (has_result() || generation_of(number) != generation_) return true;
+        if (has_result() || number.generation != generation_) return true;
         const Collected& all = exchanges_[number];
         if (rank() != 0) return has_first_ended();
         missing = ended_.without_part(membership_->members(), all.parts);
@@ -100,7 +100,7 @@ std::vector<Message> Node::exchange(Message mine) {
     changed_.wait(lock, [&] { return failure_ || must_recover_ || is_ready(); });
     if (!has_result()) { // else it counts, whatever has come since: other ranks have it too
         expect_alive();
-        expect_current(generation_of(number));
+        expect_current(number.generation);
         throw ended_.error_of(missing.value_or(0), hosts_);
     }
     const Message result = std::move(*exchanges_.extract(number).mapped().result);
@@ -108,7 +108,7 @@ std::vector<Message> Node::exchange(Message mine) {
 }
 
 /// On rank 0, with the lock: tells all ranks if all have come.
-void Node::finish_exchange(std::uint64_t number, const Collected& all) {
+void Node::finish_exchange(CallNumber number, const Collected& all) {
     if (all.parts.size() < membership_->members().size()) return;
     Writer parts;
     for (int from = 0; from < ranks_; ++from) {
@@ -121,18 +121,13 @@ void Node::finish_exchange(std::uint64_t number, const Collected& all) {
     changed_.notify_all();
 }
 
-std::uint64_t Node::next_run() {
-    const std::scoped_lock lock(mutex_);
-    return next_run_++;
-}
-
-std::uint64_t Node::next_job() {
+CallNumber Node::next_job() {
     const std::scoped_lock lock(mutex_);
     expect_alive();
-    return next_job_++;
+    return submitters_.next(Submitters::Call::job);
 }
 
-void Node::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark) {
+void Node::begin(CallNumber job, std::shared_ptr<LocalWork> work, JobMark mark) {
     post([this, job, work = std::move(work), mark = std::move(mark)]() mutable {
         ErrorPtr failure;
         {
@@ -144,39 +139,41 @@ void Node::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mar
     });
 }
 
-std::vector<Message> Node::collect(std::uint64_t key) {
+std::vector<Message> Node::collect(JoinNumber join) {
     std::unique_lock lock(mutex_);
     std::optional<int> missing;
     const auto is_complete = [&] {
-        if (generation_of_join(key) != generation_) return true;
-        const Collected& all = joins_[key];
+        if (join.job.generation != generation_) return true;
+        const Collected& all = joins_[join];
         missing = ended_.without_part(std::span(membership_->members()).subspan(1), all.parts);
         return missing || all.parts.size() + 1 == membership_->members().size();
     };
     wait(lock, is_complete);
-    expect_current(generation_of_join(key));
-    Collected all = std::move(joins_.extract(key).mapped());
+    expect_current(join.job.generation);
+    Collected all = std::move(joins_.extract(join).mapped());
     if (missing) throw ended_.error_of(*missing, hosts_);
     std::vector<Message> parts(static_cast<std::size_t>(ranks_));
     for (auto& [from, part] : all.parts) parts[static_cast<std::size_t>(from)] = std::move(part);
     return parts;
 }
 
-void Node::publish(std::uint64_t key, std::vector<Answer> answers) {
-    post([this, key, answers = std::move(answers)] { // of an earlier generation: all drop it
+void Node::publish(JoinNumber join, std::vector<Answer> answers) {
+    post([this, join, answers = std::move(answers)] { // of an earlier generation: all drop it
         for (const Answer& answer : answers)
-            forward_down(result_of(key, answer.of, answers.size(), answer.bytes), answer.of);
+            forward_down(result_of(join, answer.of, answers.size(), answer.bytes), answer.of);
     });
 }
 
-std::vector<Answer> Node::exchange_with_first(std::uint64_t key, Message part) {
-    post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
+std::vector<Answer> Node::exchange_with_first(JoinNumber join, Message part) {
+    post([this, join, part = std::move(part)] {
+        send(0, Writer(Topic::replicas).put(join).put(part).take());
+    });
     std::unique_lock lock(mutex_);
-    const auto is_complete = [&] { return joins_[key].has_all_answers(); };
-    wait(lock, [&] { return generation_of_join(key) != generation_ || has_first_ended() || is_complete(); });
-    expect_current(generation_of_join(key));
+    const auto is_complete = [&] { return joins_[join].has_all_answers(); };
+    wait(lock, [&] { return join.job.generation != generation_ || has_first_ended() || is_complete(); });
+    expect_current(join.job.generation);
     if (!is_complete()) throw ended_.error_of(0, hosts_);
-    return std::move(joins_.extract(key).mapped().answers);
+    return std::move(joins_.extract(join).mapped().answers);
 }
 
 /// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
@@ -198,7 +195,7 @@ void Node::expect_alive() const {
 }
 
 /// What belongs to an earlier generation has been lost with a rank.
-void Node::expect_current(std::uint64_t generation) const {
+void Node::expect_current(std::uint32_t generation) const {
     if (generation != generation_) throw Error{*last_loss_};
 }
 
@@ -396,11 +393,11 @@ void Node::change_members() {
     if (ends) return fail(why);
     if (rank_ == 0) log_warning(std::string(why->what()) + ": the other ranks go on without it");
     for (const auto& call : take_posted()) call(); // calls of the last generation; no more come
-    jobs_->abandon(why, first_of(generation_));
+    jobs_->abandon(why);
     lock.lock();
     std::erase_if(exchanges_, [](const auto& one) { return !one.second.result; });
     joins_.clear();
-    next_exchange_ = next_job_ = first_of(generation_);
+    submitters_.begin_generation(generation_);
     is_changing_ = false;
     changed_.notify_all();
     lock.unlock();
@@ -422,7 +419,7 @@ void Node::receive(Received received) {
     lock.unlock();
     change_members();
     if (received.is_loss) return;
-    const std::uint64_t generation = generation_of(received.bytes).value_or(generation_);
+    const std::uint32_t generation = generation_of(received.bytes).value_or(generation_);
     if (generation > generation_)
         held_.push_back(std::move(received));
     else if (generation == generation_)
@@ -434,7 +431,7 @@ void Node::receive_from_member(Received received) {
     const auto topic = message.get<Topic>();
     switch (topic) {
     case Topic::report: {
-        const auto number = message.get<std::uint64_t>();
+        const auto number = message.get<CallNumber>();
         const auto part = message.bytes();
         const std::scoped_lock lock(mutex_);
         Collected& all = exchanges_[number];
@@ -443,28 +440,28 @@ void Node::receive_from_member(Received received) {
     }
     case Topic::reports: {
         forward_down(received.bytes);
-        const auto number = message.get<std::uint64_t>();
+        const auto number = message.get<CallNumber>();
         const auto result = message.bytes();
         const std::scoped_lock lock(mutex_);
         exchanges_[number].result.emplace(result.begin(), result.end());
         return changed_.notify_all();
     }
     case Topic::result: {
-        const auto key = message.get<std::uint64_t>();
+        const auto join = message.get<JoinNumber>();
         const auto of = message.get<int>();
         forward_down(received.bytes, of);
         const std::scoped_lock lock(mutex_);
-        Collected& all = joins_[key];
+        Collected& all = joins_[join];
         all.expected = message.get<std::uint64_t>();
         const auto answer = message.bytes();
         all.answers.push_back({of, {answer.begin(), answer.end()}});
         return changed_.notify_all();
     }
     case Topic::replicas: {
-        const auto key = message.get<std::uint64_t>();
+        const auto join = message.get<JoinNumber>();
         const auto part = message.bytes();
         const std::scoped_lock lock(mutex_);
-        joins_[key].parts[received.from].assign(part.begin(), part.end());
+        joins_[join].parts[received.from].assign(part.begin(), part.end());
         return changed_.notify_all();
     }
     case Topic::leaving: {
@@ -488,7 +485,7 @@ void Node::fail(const ErrorPtr& why) {
         if (!failure_) failure_ = why;
         changed_.notify_all();
     }
-    if (jobs_) jobs_->abandon(why, first_of(generation_)); // the others get to know in another way
+    if (jobs_) jobs_->abandon(why); // the others get to know in another way
 }
 
 } // namespace headrace::cluster

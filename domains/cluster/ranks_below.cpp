@@ -52,6 +52,7 @@ RanksBelow::RanksBelow(std::shared_ptr<Node> node, const std::vector<const Devic
 
 const std::vector<RankBelow>& RanksBelow::now() {
     std::vector<int> members = node_->members();
+    const std::scoped_lock lock(mutex_);
     if (!below_.empty() && members == members_) return below_.back();
     members_ = std::move(members);
     std::map<int, Machine> machines;

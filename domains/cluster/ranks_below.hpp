@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace headrace::cluster {
@@ -19,7 +20,7 @@ struct RankBelow {
 
 /// The machines of all ranks.
 ///
-/// Threads   one at a time
+/// Threads   any
 class RanksBelow {
 public:
     /// All ranks call it at the same time, with their devices. Blocks.
@@ -34,6 +35,7 @@ private:
     struct Machine;
     std::shared_ptr<Node> node_;
     std::vector<Message> machines_;            ///< by rank
+    std::mutex mutex_;                         ///< for the rest
     std::deque<std::vector<RankBelow>> below_; ///< of each tree that there was
     std::vector<int> members_;                 ///< of the last one
 };

@@ -2,7 +2,6 @@
 #include "cluster/domain_join.hpp"
 #include "execution/footprint.hpp"
 #include <headrace/internal/domains/cluster/node.hpp>
-#include <headrace/internal/domains/cluster/numbers.hpp>
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -68,7 +67,7 @@ JobMark mark_of(const Job& job) {
 
 } // namespace
 
-SharedJob::SharedJob(std::shared_ptr<Node> node, std::uint64_t number)
+SharedJob::SharedJob(std::shared_ptr<Node> node, CallNumber number)
     : node_(std::move(node)), number_(number) {}
 
 bool SharedJob::work_comes_later() const { return node_->rank() != 0; }
@@ -85,7 +84,7 @@ void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
 void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorPtr error) const {
     std::uint64_t use_number = 0;
     for (const Job::Use& use : job.uses()) {
-        const auto join = std::make_shared<DomainJoin>(node_, key_of_join(number_, use_number++));
+        const auto join = std::make_shared<DomainJoin>(node_, JoinNumber{number_, use_number++});
         if (use.joining) {
             use.slice.data->pending().join_over(join);
         } else if (writes(use.access)) {

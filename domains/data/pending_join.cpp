@@ -18,7 +18,7 @@ ErrorPtr PendingJoin::error() const {
 void PendingJoin::join_over(std::shared_ptr<RankJoin> ranks) {
     const std::scoped_lock lock(mutex_);
     // Jobs that commute may end in any order, and in another one on another rank.
-    if (!ranks_ || ranks_->number() < ranks->number()) ranks_ = std::move(ranks);
+    if (!ranks_ || ranks->follows(*ranks_)) ranks_ = std::move(ranks);
 }
 
 std::shared_ptr<RankJoin> PendingJoin::take_ranks() {

@@ -34,7 +34,7 @@ EpochRun::EpochRun(Runtime& runtime, const Job& job, const EpochOptions& options
       job_(job),
       options_(options),
       node_(cluster::current_node()),
-      number_(node_ ? node_->next_run() : 0),
+      number_(node_ ? node_->submitters().next(cluster::Submitters::Call::run).ordinal : 0),
       length_(length_of(job, options)),
       done_(job.units().begin),
       checkpoints_(is_first() ? options.checkpoint : std::filesystem::path(),

@@ -1,6 +1,8 @@
 // domains/jobs/job_handle.cpp - see job_handle.hpp.
 #include "jobs/continuations.hpp"
 #include <headrace/domains/job_handle.hpp>
+#include <headrace/internal/domains/cluster/current_node.hpp>
+#include <headrace/internal/domains/cluster/submitters.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 #include <headrace/internal/domains/task_scope.hpp>
 
@@ -78,21 +80,27 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
         JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
         std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
+    const auto node = cluster::current_node();
+    const auto submitter =
+        node ? node->submitters().next_function() : std::nullopt; // what it submits has a number
     job->node()->note_told();
-    job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
-        if (!call->hold_for_start()) return continuations->give_up(); // the call was cancelled
-        // A raw pointer: the function is stored in `continuations`, which would otherwise own itself.
-        continuations->give([call, function, error, thread = continuations.get()] {
-            call->node()->forget_past();
-            try {
-                const TaskScope inside(*call->node(), *thread);
-                function(status_of(error));
-            } catch (...) {
-                call->stop(current_error());
-            }
-            call->start();
+    job->event().then(
+        [continuations, call, node, submitter, function = std::move(function)](const ErrorPtr& error) {
+            if (!call->hold_for_start()) return continuations->give_up(); // the call was cancelled
+            // A raw pointer: the function is stored in `continuations`, which would otherwise own itself.
+            continuations->give([call, node, submitter, function, error, thread = continuations.get()] {
+                call->node()->forget_past();
+                const cluster::NodeOfThisThread of_caller(node);
+                const cluster::SubmitterScope as(submitter);
+                try {
+                    const TaskScope inside(*call->node(), *thread);
+                    function(status_of(error));
+                } catch (...) {
+                    call->stop(current_error());
+                }
+                call->start();
+            });
         });
-    });
     return JobHandle(call);
 }
 

@@ -3,6 +3,7 @@
 #include <headrace/core/error.hpp>
 #include <headrace/devices/discovery.hpp>
 #include <headrace/domains/cluster/session.hpp>
+#include <headrace/domains/cluster/thread_number.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/epochs.hpp>
 #include <headrace/domains/grids/launch.hpp>

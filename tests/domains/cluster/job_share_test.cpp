@@ -380,7 +380,7 @@ TEST_F(LateRanks, ThatBeginAfterTheirOwnWorkFailedTellTheOthers) {
 TEST(JobShare, IsOverAtOnceIfAllWasCompletedBeforeItsRankSubmittedIt) {
     const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
     std::vector<std::pair<int, Topic>> sent;
-    JobShare share(7, neighbours, [&](int to, cluster::Message message) {
+    JobShare share({.ordinal = 7}, neighbours, [&](int to, cluster::Message message) {
         sent.emplace_back(to, Reader(message).get<Topic>());
     });
     const JobShare::Clock::time_point now{};
@@ -405,7 +405,7 @@ class OneRank {
 public:
     explicit OneRank(int rank, int ranks = 2)
         : neighbours_(Neighbours::of(rank, ranks, "rank")),
-          share_(7, neighbours_,
+          share_({.ordinal = 7}, neighbours_,
                  [this](int, cluster::Message message) { sent_.push_back(std::move(message)); }),
           work_(std::make_shared<MadeUpWork>(
               neighbours_, subtree_sizes(ranks), 1, [this] { return now_; }, MadeUpTree{.of_root = 100})) {
@@ -580,7 +580,7 @@ TEST(JobShare, DropsTheBatchesOfAJobThatIsAbandoned) {
 
 TEST(JobShare, RefusesMessagesThatNoRankSends) {
     const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
-    JobShare share(7, neighbours, [](int, const cluster::Message&) {});
+    JobShare share({.ordinal = 7}, neighbours, [](int, const cluster::Message&) {});
     const cluster::Message credit = Writer().put<std::uint64_t>(1).take();
     EXPECT_THROW(share.receive(2, Topic::credit, Reader(credit), {}), Error) << "of a rank that is not below";
     EXPECT_THROW(share.receive(33, Topic::credit, Reader(cluster::Message{}), {}), Error) << "too short";

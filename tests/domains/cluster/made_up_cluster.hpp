@@ -50,6 +50,7 @@ class MadeUpCluster {
 public:
     using Time = MadeUpOptions::Time;
     using Clock = cluster::LocalWork::Clock;
+    static constexpr cluster::CallNumber the_job{.ordinal = 7}; ///< that all ranks share
 
     struct Rank {
         cluster::Neighbours neighbours;
@@ -91,7 +92,7 @@ public:
                 std::make_shared<MadeUpWork>(one.neighbours, sizes, options.work_units, now, options.tree);
             one.mark = {"made up", options.work_units};
             one.share = std::make_unique<cluster::JobShare>(
-                7, one.neighbours, [&one](int to, cluster::Message message) {
+                the_job, one.neighbours, [&one](int to, cluster::Message message) {
                     one.outbox.emplace_back(to, std::move(message));
                 });
             one.units_per_second = options.units_per_second;
@@ -208,7 +209,7 @@ private:
         for (const cluster::Received& received : std::exchange(one.inbox, {})) {
             cluster::Reader message(received.bytes);
             const auto topic = message.get<cluster::Topic>();
-            if (message.get<std::uint64_t>() != 7) continue; // there is one job
+            if (message.get<cluster::CallNumber>() != the_job) continue; // there is one job
             if (topic == cluster::Topic::want && received.from > one.neighbours.rank)
                 one.unserved.insert(received.from);
             one.share->receive(received.from, topic, message, now());
@@ -237,7 +238,7 @@ private:
         for (auto& [to, message] : std::exchange(one.outbox, {})) {
             cluster::Reader reader(message);
             const auto topic = reader.get<cluster::Topic>();
-            static_cast<void>(reader.get<std::uint64_t>());
+            static_cast<void>(reader.get<cluster::CallNumber>());
             if (topic == cluster::Topic::credit) one.told = reader.get<std::uint64_t>();
             if (topic == cluster::Topic::grant || topic == cluster::Topic::batch) one.unserved.erase(to);
             if (topic == cluster::Topic::batch) ++batches_;

@@ -30,8 +30,8 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Answer, cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader,
-    cluster::SimulatedNetwork, cluster::Writer;
+using cluster::Answer, cluster::CallNumber, cluster::JoinNumber, cluster::Message, cluster::Node,
+    cluster::Reader, cluster::SimulatedNetwork, cluster::Writer;
 
 /// MadeUpWork with a thread as its device. The work of a unit takes no time.
 class ThreadedWork final : public cluster::LocalWork {
@@ -215,7 +215,7 @@ TEST_P(Nodes, ExchangeWhatEachRankSays) {
 TEST_P(Nodes, JoinWhatEachRankHas) {
     expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
         for (std::uint64_t join = 0; join < 20; ++join) {
-            const std::uint64_t key = key_of_join(7, join);
+            const JoinNumber key{{.ordinal = 7}, join};
             int sum = 0;
             if (node->rank() == 0) {
                 const auto parts = node->collect(key);
@@ -233,7 +233,7 @@ TEST_P(Nodes, JoinWhatEachRankHas) {
 TEST_P(Nodes, GetThePartsOfTheOthers) {
     expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
         for (std::uint64_t join = 0; join < 20; ++join) {
-            const std::uint64_t key = key_of_join(7, join);
+            const JoinNumber key{{.ordinal = 7}, join};
             const auto part_of = [=](int rank) { return static_cast<int>(join) * 100 + rank; };
             std::vector<Answer> answers;
             if (node->rank() == 0) {
@@ -305,8 +305,8 @@ TEST_P(Nodes, ARankThatLeavesEndsWhatWaitsForIt) {
     const auto errors = run([&](const std::shared_ptr<Node>& node) {
         static_cast<void>(node->exchange({}));
         if (node->rank() == 1) return;
-        if (node->rank() == 0) static_cast<void>(node->collect(5));
-        static_cast<void>(node->exchange_with_first(5, {}));
+        if (node->rank() == 0) static_cast<void>(node->collect(JoinNumber{}));
+        static_cast<void>(node->exchange_with_first(JoinNumber{}, {}));
     });
     EXPECT_FALSE(errors[1]);
     ASSERT_TRUE(errors[0]);
@@ -360,7 +360,7 @@ std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
                 for (std::uint64_t unit = task.begin; unit < task.end; ++unit)
                     part += unit * static_cast<std::uint64_t>(epoch + 1);
             });
-            std::uint64_t job = 0;
+            CallNumber job;
             try {
                 job = node.next_job();
                 node.begin(job, work, {"epoch", units});
@@ -369,7 +369,7 @@ std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
             }
             at(epoch, {});
             if (const ErrorPtr error = work->wait()) throw Error{*error};
-            const std::uint64_t key = key_of_join(job, 0);
+            const JoinNumber key{job, 0};
             const Message mine = Writer().put(part.load()).take();
             if (node.rank() != 0) {
                 static_cast<void>(node.exchange_with_first(key, mine));

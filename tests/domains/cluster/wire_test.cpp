@@ -22,7 +22,7 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::key_of_join, cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork,
+using cluster::JoinNumber, cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork,
     cluster::Writer;
 
 class Wires : public testing::TestWithParam<int> {
@@ -99,7 +99,7 @@ TEST_P(Wires, CountWhatIsSent) {
     constexpr std::size_t part = 3000, result = 50'000, slack = 100;
     run([&](Node& node) {
         const auto before = cluster::collect_traffic();
-        const std::uint64_t key = key_of_join(0, 0);
+        const JoinNumber key{};
         if (node.rank() == 0) {
             static_cast<void>(node.collect(key));
             node.publish(key, {{.bytes = Message(result)}});
@@ -136,7 +136,7 @@ TEST_P(Wires, CountWhatIsSent) {
 TEST_P(Wires, BringNoPartBackToItsRank) {
     constexpr std::size_t part = 3000, slack = 100;
     run([&](Node& node) {
-        const std::uint64_t key = key_of_join(0, 0);
+        const JoinNumber key{};
         if (node.rank() == 0) {
             static_cast<void>(node.collect(key));
             std::vector<cluster::Answer> answers;

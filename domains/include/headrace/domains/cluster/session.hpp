@@ -22,8 +22,8 @@ class Node;
 [[nodiscard]] HEADRACE_EXPORT int rank_by_environment();
 
 /// Lets the jobs of this process run on all ranks that `mpirun` or `srun` has started with it. Every rank
-/// runs the same program, and submits the same jobs in the same order, from one thread. Make it before the
-/// Runtime:
+/// runs the same program, and each of its threads submits the same jobs in the same order. A second thread
+/// that submits jobs says which one it is (thread_number.hpp). Make the session before the Runtime:
 ///
 ///     headrace::cluster::Session session; // does nothing if the program was started without MPI
 ///     headrace::Runtime runtime;
@@ -37,7 +37,7 @@ class Node;
 ///
 /// Ranks of one host divide its cores and GPUs.
 ///
-/// Threads   one, which also makes the runtimes
+/// Threads   one makes and destroys it
 /// Errors    invalid_argument if ranks run different programs; device if the ranks do not find each other
 class HEADRACE_EXPORT Session {
 public:
@@ -52,7 +52,8 @@ public:
     [[nodiscard]] int ranks() const noexcept; ///< their number; 1 without MPI
     [[nodiscard]] bool is_first() const noexcept { return rank() == 0; }
 
-    /// What rank 0 has passed, for example its standard input. All ranks call it, in the same order.
+    /// What rank 0 has passed, for example its standard input. All ranks call it, each thread in the same
+    /// order.
     [[nodiscard]] std::string broadcast(std::string bytes_of_first) const;
     /// Leaves the other ranks before the destructor does, because this one has failed. Ranks that wait for
     /// this one fail too, and their Error has the words of `why`. Waits until all ranks end. To be called

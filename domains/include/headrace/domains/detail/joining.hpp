@@ -49,8 +49,8 @@ public:
     virtual ~RankJoin() = default;
 
     [[nodiscard]] virtual bool is_first_rank() const = 0;
-    /// The same on all ranks, and greater for a later job.
-    [[nodiscard]] virtual std::uint64_t number() const = 0;
+    /// It is that of a later job. The same on all ranks.
+    [[nodiscard]] virtual bool follows(const RankJoin& other) const = 0;
     /// On rank 0: the private replicas of all other ranks, in their order. Blocks.
     [[nodiscard]] virtual std::vector<Replica> receive() = 0;
     /// On rank 0: all ranks get this, or the error.

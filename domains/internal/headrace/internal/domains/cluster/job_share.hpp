@@ -40,6 +40,7 @@
 #include <headrace/internal/domains/cluster/local_work.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
 #include <headrace/internal/domains/cluster/neighbours.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -69,7 +70,7 @@ public:
     using Send = std::function<void(int rank, Message message)>;
 
     /// `number`: the same on all ranks.
-    JobShare(std::uint64_t number, const Neighbours& neighbours, Send send);
+    JobShare(CallNumber number, const Neighbours& neighbours, Send send);
 
     /// This rank has submitted the job.
     void begin(std::shared_ptr<LocalWork> work, JobMark mark);
@@ -127,7 +128,7 @@ private:
     [[nodiscard]] Writer about(Topic topic) const;
     [[nodiscard]] Below& below(int rank);
 
-    const std::uint64_t number_;
+    const CallNumber number_;
     const Neighbours& neighbours_;
     const Send send_;
     std::shared_ptr<LocalWork> work_; ///< null: this rank has not submitted it yet

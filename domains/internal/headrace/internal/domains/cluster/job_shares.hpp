@@ -26,24 +26,29 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return shares_.empty(); }
     /// This rank has submitted the job.
-    void begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark);
+    void begin(CallNumber job, std::shared_ptr<LocalWork> work, JobMark mark);
     /// A message about a job, after its topic.
     void receive(int from, Topic topic, Reader message, Clock::time_point now);
     /// JobShare::look for each. Returns the failures of those that are over now.
     [[nodiscard]] std::vector<ErrorPtr> look(Clock::time_point now);
     /// No work comes any more. Jobs that are closed still end.
     void end_open(const ErrorPtr& why);
-    /// Ends all on this rank, since all ranks do the same. Later jobs have numbers from `next` on.
-    void abandon(const ErrorPtr& why, std::uint64_t next);
+    /// Ends all on this rank, since all ranks do the same. No more messages come about them.
+    void abandon(const ErrorPtr& why);
 
 private:
-    [[nodiscard]] JobShare& of(std::uint64_t job);
+    [[nodiscard]] JobShare& of(CallNumber job);
 
     const Neighbours& neighbours_;
     const JobShare::Send send_;
-    std::map<std::uint64_t, JobShare> shares_;
-    std::set<std::uint64_t> over_; ///< jobs that are over, from `all_over_` on
-    std::uint64_t all_over_ = 0;   ///< jobs before this one are over
+    /// Ordinals of a submitter's jobs that are over.
+    struct Over {
+        std::uint32_t before = 0;          ///< all of these
+        std::set<std::uint32_t> more = {}; ///< and these, not below `before`
+    };
+
+    std::map<CallNumber, JobShare> shares_;
+    std::map<std::uint64_t, Over> over_; ///< by submitter
 };
 
 } // namespace headrace::cluster

@@ -7,6 +7,8 @@
 #include <headrace/internal/domains/cluster/ended_ranks.hpp>
 #include <headrace/internal/domains/cluster/job_shares.hpp>
 #include <headrace/internal/domains/cluster/membership.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
+#include <headrace/internal/domains/cluster/submitters.hpp>
 #include <headrace/internal/domains/cluster/transport.hpp>
 #include <headrace/internal/domains/cluster/wire.hpp>
 
@@ -24,7 +26,7 @@
 
 namespace headrace::cluster {
 
-/// All ranks make the same calls of `exchange` and `next_job` in the same order.
+/// Each of its submitters makes the same calls of `exchange` and `next_job` in the same order on all ranks.
 ///
 /// When a rank is lost, all ends. After `continue_after_losses`, the others go on without it: all calls throw
 /// the loss, jobs fail with it, and `recover` begins the next generation, whose exchanges and jobs are
@@ -58,6 +60,7 @@ public:
     [[nodiscard]] std::vector<int> members() const; ///< ranks that are not lost, ascending
     [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; } ///< of all ranks
     [[nodiscard]] Wire& wire() noexcept { return wire_; }
+    [[nodiscard]] Submitters& submitters() noexcept { return submitters_; }
 
     /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
     /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it. A
@@ -69,21 +72,19 @@ public:
 
     /// The messages of all ranks, by rank; empty for a lost one. Blocks until all have called it.
     [[nodiscard]] std::vector<Message> exchange(Message mine);
-    /// The number of the next run in epochs. It does not begin anew with a generation.
-    [[nodiscard]] std::uint64_t next_run();
     /// The number of the next job that the ranks share.
-    [[nodiscard]] std::uint64_t next_job();
+    [[nodiscard]] CallNumber next_job();
     /// This rank has submitted the job.
-    void begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark);
+    void begin(CallNumber job, std::shared_ptr<LocalWork> work, JobMark mark);
 
-    // Joins: `key` is `key_of_join` of the same job and number on all ranks (numbers.hpp), and used once.
+    // Joins: `join` is the same on all ranks, and used once.
 
     /// On rank 0: what the others have sent, by rank; its own and that of a lost one are empty. Blocks.
-    [[nodiscard]] std::vector<Message> collect(std::uint64_t key);
+    [[nodiscard]] std::vector<Message> collect(JoinNumber join);
     /// On rank 0: all others get this. Bytes that a rank has are empty there, unless it forwards them.
-    void publish(std::uint64_t key, std::vector<Answer> answers);
+    void publish(JoinNumber join, std::vector<Answer> answers);
     /// On another rank: sends its part, and returns what rank 0 publishes, in its order. Blocks.
-    [[nodiscard]] std::vector<Answer> exchange_with_first(std::uint64_t key, Message part);
+    [[nodiscard]] std::vector<Answer> exchange_with_first(JoinNumber join, Message part);
 
 private:
     void run(const OpenTransport& open);
@@ -94,7 +95,7 @@ private:
     void receive(Received received);
     void receive_from_member(Received received);
     void forward_down(const Message& message, int has_it = -1);
-    void finish_exchange(std::uint64_t number, const Collected& all);
+    void finish_exchange(CallNumber number, const Collected& all);
     void post(std::function<void()> call);
     [[nodiscard]] std::vector<std::function<void()>> take_posted();
     void send(int to, Message message);
@@ -102,11 +103,12 @@ private:
     [[nodiscard]] bool has_first_ended() const;          ///< with the lock
     [[nodiscard]] bool have_all_left() const;            ///< with the lock
     void expect_alive() const;                           ///< with the lock
-    void expect_current(std::uint64_t generation) const; ///< with the lock
+    void expect_current(std::uint32_t generation) const; ///< with the lock
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, const Ready& ready);
 
     Wire wire_;
+    Submitters submitters_;
     std::unique_ptr<Transport> transport_; ///< used by the thread alone, but for `wake`
     int rank_ = 0, ranks_ = 0;
     std::optional<Membership> membership_; ///< changed by the thread alone, and with the lock
@@ -120,9 +122,9 @@ private:
     std::condition_variable changed_;
     std::vector<std::string> hosts_; ///< empty until the ranks have met
     std::vector<std::function<void()>> posted_;
-    std::map<std::uint64_t, Collected> exchanges_, joins_;
-    std::uint64_t generation_ = 0; ///< of membership_, as calls of this node know it
-    std::uint64_t next_exchange_ = 0, next_job_ = 0, next_run_ = 0;
+    std::map<CallNumber, Collected> exchanges_;
+    std::map<JoinNumber, Collected> joins_;
+    std::uint32_t generation_ = 0; ///< of membership_, as calls of this node know it
     EndedRanks ended_;
     ErrorPtr last_failure_;  ///< of a job, or why this rank ends
     bool continues_ = false; ///< after the loss of a rank

@@ -4,6 +4,7 @@
 #include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/core/index_range.hpp>
+#include <headrace/internal/domains/cluster/numbers.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,7 @@ class Node;
 class HEADRACE_EXPORT SharedJob {
 public:
     /// `number`: the same on all ranks.
-    SharedJob(std::shared_ptr<Node> node, std::uint64_t number);
+    SharedJob(std::shared_ptr<Node> node, CallNumber number);
 
     /// Rank 0 has all work units from the start; other ranks get theirs later.
     [[nodiscard]] bool work_comes_later() const;
@@ -38,7 +39,7 @@ public:
 
 private:
     std::shared_ptr<Node> node_;
-    std::uint64_t number_;
+    CallNumber number_;
 };
 
 /// True if the ranks of a cluster share such a job: one that writes to private replicas, or to the rows or

@@ -1,0 +1,137 @@
+// tests/domains/cluster/submitting_threads_test.cpp - several threads of each rank submit jobs, and come in
+// another order on each rank.
+#include "ranks.hpp"
+
+#include <core/seeds.hpp>
+#include <domains/job.kernels.hpp>
+#include <headrace/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using cluster::SimulatedNetwork, cluster::ThreadNumber;
+
+constexpr std::uint64_t units = 5'003;
+
+class SubmittingThreads : public testing::TestWithParam<int> {
+protected:
+    [[nodiscard]] std::vector<RankOutcome>
+    outcomes(const std::function<void(int rank, Runtime& runtime)>& program) {
+        SimulatedNetwork network(GetParam(), {.seed = seed_, .most_delay = 500us});
+        return on_ranks(GetParam(), network, program);
+    }
+    void run(const std::function<void(int rank, Runtime& runtime)>& program) {
+        for (const RankOutcome& outcome : outcomes(program))
+            EXPECT_FALSE(outcome.error) << outcome.error->what() << ", seed " << seed_;
+    }
+
+private:
+    const std::uint32_t seed_ = fresh_seed();
+};
+INSTANTIATE_TEST_SUITE_P(On, SubmittingThreads, testing::Values(2, 3, 7),
+                         [](const auto& one) { return std::to_string(one.param) + "ranks"; });
+
+/// All have one name and as many work units, so the ranks cannot know them apart by that.
+JobHandle submit(Runtime& runtime, const Domain<std::uint64_t>& bins) {
+    return runtime.submit(Job("histogram", units).accumulates(bins).kernel([=](Task& task) {
+        return Histogram{task.sum(bins)};
+    }));
+}
+
+void expect_sums(const Domain<std::uint64_t>& bins, std::uint64_t jobs) {
+    const auto sums = bins.gather();
+    const std::uint64_t cells = bins.size();
+    for (std::uint64_t cell = 0; cell < cells; ++cell)
+        EXPECT_EQ(sums[cell], jobs * (units / cells + (cell < units % cells ? 1 : 0)));
+}
+
+TEST_P(SubmittingThreads, SubmitInAnyOrder) {
+    constexpr std::uint64_t jobs = 5;
+    run([&](int rank, Runtime& runtime) {
+        const auto node = cluster::current_node();
+        std::latch has_submitted(1);
+        const auto thread = [&, node](std::uint32_t number, std::uint64_t cells) {
+            const cluster::NodeOfThisThread mine(node);
+            const ThreadNumber here(number);
+            const bool is_first = (rank + static_cast<int>(number)) % 2 == 0;
+            if (!is_first) has_submitted.wait();
+            const Domain<std::uint64_t> bins("bins", {cells});
+            for (std::uint64_t job = 0; job < jobs; ++job) submit(runtime, bins);
+            if (is_first) has_submitted.count_down();
+            expect_sums(bins, jobs);
+        };
+        const auto one = std::async(std::launch::async, thread, 1, 7);
+        const auto other = std::async(std::launch::async, thread, 2, 11);
+        const Domain<std::uint64_t> bins("bins", {13}); // this thread needs no number
+        submit(runtime, bins);
+        expect_sums(bins, 1);
+    });
+}
+
+TEST_P(SubmittingThreads, FunctionsThatRunAfterJobsSubmitInAnyOrder) {
+    run([&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> before("before", {3}), first("first", {7}), second("second", {11}),
+            third("third", {13});
+        const JobHandle job = submit(runtime, before);
+        std::latch has_submitted(1);
+        const bool is_even = rank % 2 == 0; // which function is the first to submit
+        const auto submit_in_turn = [&](bool is_first, const Domain<std::uint64_t>& bins) {
+            if (!is_first) has_submitted.wait();
+            JobHandle mine = submit(runtime, bins);
+            if (is_first) has_submitted.count_down();
+            return mine;
+        };
+        const JobHandle one = then(job, [&](JobStatus) {
+            const JobHandle mine = submit_in_turn(is_even, first);
+            then(mine, [&](JobStatus) { submit(runtime, third).wait(); }).wait(); // its own calls count too
+        });
+        const JobHandle other = then(job, [&](JobStatus) { submit_in_turn(!is_even, second).wait(); });
+        one.wait();
+        other.wait();
+        expect_sums(first, 1);
+        expect_sums(second, 1);
+        expect_sums(third, 1);
+    });
+}
+
+TEST_P(SubmittingThreads, WithoutANumberASecondOneIsRefused) {
+    const auto all = outcomes([&](int, Runtime& runtime) {
+        const Domain<std::uint64_t> bins("bins", {7});
+        submit(runtime, bins).wait();
+        const auto node = cluster::current_node();
+        std::async(std::launch::async, [&] {
+            const cluster::NodeOfThisThread mine(node);
+            submit(runtime, bins);
+        }).get();
+    });
+    for (const RankOutcome& outcome : all) {
+        ASSERT_TRUE(outcome.error);
+        EXPECT_EQ(outcome.error->kind(), ErrorKind::invalid_argument);
+        EXPECT_NE(std::string(outcome.error->what()).find("ThreadNumber"), std::string::npos)
+            << outcome.error->what();
+    }
+}
+
+TEST(ThreadNumbers, DoNothingWithoutRanks) {
+    const ThreadNumber one(1);
+    const ThreadNumber again(1);
+    Runtime runtime({.devices = "cpu"});
+    const Domain<std::uint64_t> bins("bins", {7});
+    submit(runtime, bins);
+    expect_sums(bins, 1);
+}
+
+} // namespace
+} // namespace headrace::test
