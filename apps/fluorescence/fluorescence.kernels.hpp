@@ -95,7 +95,7 @@ struct TraceSteps {
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, typename View::Unit packet) const {
-        StepResult<typename View::Unit> result;
+        StepResult<typename View::Unit> result{}; // with no zeros, compilers spill more registers
         follow(&view, &lane, &packet, &result);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
