@@ -14,9 +14,9 @@ inline constexpr unsigned enough_lanes = 768;
 /// is odd about pairs.
 using Counts = headrace::Sum<uint64_t>;
 
-/// What one unit has found of a body's force. The first unit of a body assigns it, before it spawns others;
-/// these add to it, whoever runs them, since who takes up a unit sees what was written before it was given
-/// away. So nobody has to clear forces.
+/// What one unit has found of a body's force. The first unit of a body assigns it, before it spawns others.
+/// These add to it on any lane, since the lane that takes up a unit sees what was written before it spawned.
+/// So forces need not be cleared.
 HEADRACE_HOST_DEVICE inline void put(Force& to, const Force& force, bool is_first) {
     if (is_first) {
         to = force;

@@ -31,7 +31,7 @@ HEADRACE_FUNCTION Visited visit_children(HEADRACE_ANY(const TreeView*) tree, HEA
         const NodeLink link = tree->links[node];
         load += fibonacci(space->load);
         if (!is_near(&test, &link, &box)) {
-            const Moments moments = tree->moments[node];
+            HEADRACE_ELEMENT(Moments) moments = tree->moments[node];
             const NodeSource source = source_of_node(&test, &moments, &box);
             const float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
             if (space->quadrupole != 0)
@@ -44,7 +44,7 @@ HEADRACE_FUNCTION Visited visit_children(HEADRACE_ANY(const TreeView*) tree, HEA
         } else {
             for (uint32_t i = link.first; i < link.first + link.bodies; ++i) {
                 if (i == visit.body) continue;
-                const Body other = tree->bodies[i];
+                HEADRACE_ELEMENT(Body) other = tree->bodies[i];
                 count_oddity(counts, pull_precisely(sum, &body, &other, space->softening2));
             }
             visited.bodies += link.bodies;

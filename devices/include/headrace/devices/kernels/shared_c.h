@@ -31,6 +31,9 @@ typedef ulong uint64_t;
     #define HEADRACE_ANY(T) T
     /// The type of a parameter that is read as an array: a View<const T> in C++, a pointer in OpenCL C.
     #define HEADRACE_ELEMENTS(T) __global const T*
+    /// The type of a variable that is one element of these, for functions that take a pointer to a T. In C++
+    /// it is the element itself, so that only what they use is loaded; in OpenCL C a copy.
+    #define HEADRACE_ELEMENT(T) const T
     /// `if constexpr` in C++. OpenCL C compiles what depends on it in any case.
     #define HEADRACE_IF_CONSTEXPR if
     /// An argument for a parameter of type HEADRACE_ANY(T): C++ compiles the function for each value, like a
@@ -56,6 +59,7 @@ typedef ulong uint64_t;
     #define HEADRACE_GLOBAL
     #define HEADRACE_ANY(T) auto
     #define HEADRACE_ELEMENTS(T) const auto&
+    #define HEADRACE_ELEMENT(T) const T&
     #define HEADRACE_IF_CONSTEXPR if constexpr
     #define HEADRACE_CONSTANT(T, value) (std::integral_constant<T, value>{})
 
