@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Kills ranks of headrace-fluorescence at random times, and compares what the others write with a run of one process.
+"""Loses ranks of headrace-fluorescence at random times, and compares what the others write with a run of one process.
 
-    bench/kill_ranks.py build/release/bin sample.mci --photons 1600000 --kills 200 --cores 4 --workers 7
+    bench/kill_ranks.py build/release/bin sample.mci --photons 1600000 --losses 200 --cores 4 --workers 7
+    bench/kill_ranks.py build/release/bin sample.mci --photons 1600000 --losses 200 --cut-links
 
-One rank other than rank 0 is killed in each run, at most two seconds after the first checkpoint. It needs mpirun of Open MPI 4,
-Linux, and as many cores as workers x cores. Exit code 1 if a run has written other bytes.
+One rank other than rank 0 is lost in each run, at most two seconds after the first checkpoint: it is killed, or with --cut-links
+its network link is cut. Then each rank has a network namespace of its own, which needs the rights of root and ip of iproute2.
+It needs mpirun of Open MPI 4, Linux, and as many cores as workers x cores. Exit code 1 if a run has written other bytes, or if a
+rank is still there 30 s after rank 0 has ended.
 """
 import argparse
 import os
 import pathlib
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -25,26 +29,35 @@ def grids(folder):
     return {file.name: file.read_bytes() for file in sorted(folder.glob("g.*"))}
 
 
-def process_of(mark, rank):
-    """The process id of a rank; None: it has ended."""
+def processes_of(mark, rank=None):
+    """The process ids of a rank, or of all, which have not ended."""
+    found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             environment = (entry / "environ").read_bytes().split(b"\0")
             if (entry / "comm").read_text().startswith("headrace-fluor") and mark in environment \
-                    and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment:
-                return int(entry.name)
+                    and (rank is None or f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment):
+                found.append(int(entry.name))
         except OSError:  # it has ended meanwhile
             pass
-    return None
+    return found
 
 
 class Runs:
+    """Ranks that are killed."""
+
     def __init__(self, options, folder):
         self.options, self.folder, self.lock = options, folder, threading.Lock()
-        self.left, self.results = options.kills, []
+        self.left, self.results = options.losses, []
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", HEADRACE_CALIBRATIONS="")
+
+    def open(self):
+        pass
+
+    def close(self):
+        pass
 
     def command(self, folder, *more):
         return [str(self.options.programs.resolve() / "headrace-fluorescence"), "--input", str(self.options.input.resolve()), "--photons",
@@ -54,21 +67,35 @@ class Runs:
         first = worker * self.options.cores
         return ["taskset", "-c", f"{first}-{first + self.options.cores - 1}"]
 
-    def mpirun(self, ranks):
-        return ["timeout", "-k", "5", "120", "mpirun", "--mca", "orte_enable_recovery", "1", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    def mpirun(self, worker, ranks, *more):
+        return ["timeout", "-k", "5", "120", "mpirun", "--mca", "orte_enable_recovery", "1", "--oversubscribe", "--bind-to", "none",
+                *more, "-n", str(ranks)]
+
+    def lose(self, worker, mark, rank):
+        """False: the rank has ended before."""
+        processes = processes_of(mark, rank)
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+        return bool(processes)
+
+    def wait_for_end(self, run, mark):
+        run.wait()
+
+    def restore(self, worker):
+        pass
 
     def undisturbed(self, ranks):
         """Seconds, and what it writes."""
         folder = self.folder / "undisturbed"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        launcher = self.mpirun(ranks) if ranks > 1 else []
+        launcher = self.mpirun(0, ranks) if ranks > 1 else []
         more = ["--on-loss", "continue"] if ranks > 1 else []
         begin = time.monotonic()
         subprocess.run(self.on_cores(0) + launcher + self.command(folder, *more), env=self.environment, check=True)
         return time.monotonic() - begin, grids(folder)
 
-    def kill_one(self, worker, wanted):
+    def lose_one(self, worker, wanted):
         ranks = random.choice(RANKS)
         folder = self.folder / f"worker{worker}"
         shutil.rmtree(folder, ignore_errors=True)
@@ -76,18 +103,30 @@ class Runs:
         mark = f"KILL_RANKS={random.randrange(1 << 60)}"
         checkpoint = folder / "c"
         begin = time.monotonic()
-        run = subprocess.Popen(self.on_cores(worker) + self.mpirun(ranks) +
+        run = subprocess.Popen(self.on_cores(worker) + self.mpirun(worker, ranks, "-x", "KILL_RANKS") +
                                self.command(folder, "--on-loss", "continue", "--checkpoint", str(checkpoint), "--checkpoint-every", "0.5"),
                                env=dict(self.environment, KILL_RANKS=mark.split("=")[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not checkpoint.exists() and run.poll() is None:
             time.sleep(0.005)
         time.sleep(random.uniform(0, 2))
-        process = process_of(mark.encode(), random.randrange(1, ranks))
-        if process is not None:
-            os.kill(process, 9)
+        was_lost = self.lose(worker, mark.encode(), random.randrange(1, ranks))
+        self.wait_for_end(run, mark.encode())
+        end = time.monotonic()
+        all_ended = self.have_ended(worker, mark.encode())
         run.wait()
+        self.restore(worker)
         with self.lock:
-            self.results.append((ranks, process is not None, time.monotonic() - begin, grids(folder) == wanted))
+            self.results.append((ranks, was_lost, end - begin, grids(folder) == wanted and all_ended))
+
+    def have_ended(self, worker, mark):
+        """The others end a while after rank 0. What does not is killed."""
+        for _ in range(300):
+            if not processes_of(mark):
+                return True
+            time.sleep(0.1)
+        for process in processes_of(mark):
+            os.kill(process, signal.SIGKILL)
+        return False
 
     def work(self, worker, wanted):
         while True:
@@ -95,7 +134,69 @@ class Runs:
                 if self.left == 0:
                     return
                 self.left -= 1
-            self.kill_one(worker, wanted)
+            self.lose_one(worker, wanted)
+
+
+class CutLinks(Runs):
+    """Each rank has a network of its own, and a link to the bridge of its run."""
+
+    def __init__(self, options, folder):
+        super().__init__(options, folder)
+        self.agent = folder / "agent"  # of mpirun, in place of ssh
+        self.agent.write_text('#!/bin/sh\nhost=$1\nshift\nexec ip netns exec "headrace-${host#10.77.}" sh -c "$*"\n')
+        self.agent.chmod(0o755)
+
+    def open(self):
+        for worker in range(self.options.workers):
+            self.ip("link", "add", f"headrace{worker}", "type", "bridge")
+            self.ip("link", "set", f"headrace{worker}", "up")
+            for rank in range(max(RANKS)):
+                network, link = f"headrace-{worker}.{rank + 1}", f"hr{worker}-{rank}"
+                self.ip("netns", "add", network)
+                self.ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", network)
+                self.ip("link", "set", link, "master", f"headrace{worker}", "up")
+                for what in (("addr", "add", f"10.77.{worker}.{rank + 1}/24", "dev", "eth0"), ("link", "set", "eth0", "up"), ("link", "set", "lo", "up")):
+                    self.ip("-n", network, *what)
+
+    @staticmethod
+    def ip(*arguments):
+        subprocess.run(["ip", *arguments], check=True)
+
+    def close(self):
+        def remove(*what):
+            subprocess.run(["ip", *what], check=False, stderr=subprocess.DEVNULL)  # it need not be there
+
+        for worker in range(self.options.workers):
+            for rank in range(max(RANKS)):
+                remove("link", "del", f"hr{worker}-{rank}")
+                remove("netns", "del", f"headrace-{worker}.{rank + 1}")
+            remove("link", "del", f"headrace{worker}")
+
+    def mpirun(self, worker, ranks, *more):
+        network = f"10.77.{worker}.0/24"
+        hosts = ",".join(f"10.77.{worker}.{rank + 1}" for rank in range(ranks))
+        return ["ip", "netns", "exec", f"headrace-{worker}.1"] + super().mpirun(
+            worker, ranks, "--mca", "plm_rsh_agent", str(self.agent), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "orte_keep_fqdn_hostnames", "1",
+            "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, "--host", hosts, *more)
+
+    def lose(self, worker, mark, rank):
+        was_there = bool(processes_of(mark, rank))
+        self.ip("link", "set", f"hr{worker}-{rank}", "down")
+        return was_there
+
+    def wait_for_end(self, run, mark):
+        while processes_of(mark, 0) and run.poll() is None:
+            time.sleep(0.02)
+
+    def have_ended(self, worker, mark):
+        all_ended = super().have_ended(worker, mark)
+        # They hang after a cut link.
+        subprocess.run(["pkill", "-KILL", "-f", f"(mpirun|orted).*10[.]77[.]{worker}[.]"], check=False)
+        return all_ended
+
+    def restore(self, worker):
+        for rank in range(max(RANKS)):
+            self.ip("link", "set", f"hr{worker}-{rank}", "up")
 
 
 def main():
@@ -103,23 +204,28 @@ def main():
     parser.add_argument("programs", type=pathlib.Path, help="folder of headrace-fluorescence")
     parser.add_argument("input", type=pathlib.Path, help="its input")
     parser.add_argument("--photons", type=int, default=1_600_000)
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--losses", type=int, default=200)
+    parser.add_argument("--cut-links", action="store_true", help="of ranks, instead of killing them")
     parser.add_argument("--cores", type=int, default=4, help="of one run")
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(options, pathlib.Path(folder))
-        alone, wanted = runs.undisturbed(1)
-        ranks, of_ranks = runs.undisturbed(4)
-        if not wanted or of_ranks != wanted:
-            sys.exit("kill_ranks: ranks write other bytes, also without a loss")
-        threads = [threading.Thread(target=runs.work, args=(worker, wanted)) for worker in range(options.workers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    print(f"One process: {alone:.2f} s. Four ranks, none killed: {ranks:.2f} s.\n")
-    print("| ranks | runs | killed in time | same bytes | end, median, s | latest, s |\n|---|---|---|---|---|---|")
+        runs = (CutLinks if options.cut_links else Runs)(options, pathlib.Path(folder))
+        try:
+            runs.open()
+            alone, wanted = runs.undisturbed(1)
+            ranks, of_ranks = runs.undisturbed(4)
+            if not wanted or of_ranks != wanted:
+                sys.exit("kill_ranks: ranks write other bytes, also without a loss")
+            threads = [threading.Thread(target=runs.work, args=(worker, wanted)) for worker in range(options.workers)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            runs.close()
+    print(f"One process: {alone:.2f} s. Four ranks, none lost: {ranks:.2f} s.\n")
+    print("| ranks | runs | lost in time | same bytes | end, median, s | latest, s |\n|---|---|---|---|---|---|")
     for number in RANKS:
         of_number = [result for result in runs.results if result[0] == number]
         if of_number:

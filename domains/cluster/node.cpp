@@ -132,7 +132,7 @@ void Node::begin(CallNumber job, std::shared_ptr<LocalWork> work, JobMark mark) 
         ErrorPtr failure;
         {
             const std::scoped_lock lock(mutex_);
-            failure = failure_;
+            failure = job.generation == generation_ ? failure_ : last_loss_;
         }
         if (failure) return work->stop(failure);
         jobs_->begin(job, std::move(work), std::move(mark));
@@ -210,6 +210,7 @@ std::vector<int> Node::members() const {
 }
 
 void Node::continue_after_losses(Membership::Clock::duration patience) {
+    submitters_.admit_only_this(); // so the threads of a rank need not agree on what is done again
     if (const std::scoped_lock lock(mutex_); continues_) return;
     const auto set = [&](auto change) {
         post([this, patience, change] {

@@ -172,6 +172,7 @@ void LaunchSlot::fail(const ErrorPtr& error) {
     // An input that another device lost is no fault of this one.
     const bool ours = error->device().empty() || error->device() == info().id;
     if (error->kind() == ErrorKind::device && ours) return slots_.retire(told);
+    submission_.wait_for_replicas();
     fail_tasks(told);
     const auto job = job_;
     for (const WorkRange& work_range : lose_tasks())

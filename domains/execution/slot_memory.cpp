@@ -55,6 +55,7 @@ void LaunchSlot::want_no_more_tasks() noexcept {
 bool LaunchSlot::goes_elsewhere() {
     if (!job_->leave_memory(slots_.number(), held_.first().work_range)) return false;
     engine_.drop(); // the job will not need it here
+    submission_.wait_for_replicas();
     clear();
     slots_.jobs().wake_all();
     return true;

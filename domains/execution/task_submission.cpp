@@ -28,6 +28,7 @@ TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
     Inputs inputs;
     Task& task = *held.task;
     Controller& controller = slots_.controller();
+    std::erase_if(filled_, [](const Event& one) { return one.done(); });
     task.unbind(); // when there was not enough memory before
     const IndexRange range = seeds_of(job(), held.work_range);
     for (const Job::Use& use : job().job().uses()) {
@@ -36,6 +37,7 @@ TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
         if (use.joining) {
             const auto replica = data.replica(*use.joining, controller, stream_);
             inputs.replicas.push_back(replica.ready);
+            filled_.push_back(replica.ready);
             task.bind({&data, use.access, use.joining, replica.memory, 0});
             continue;
         }
@@ -69,11 +71,16 @@ Event TaskSubmission::submit(HeldTask& held, const Inputs& inputs, CheckedTask* 
                               ready.insert(ready.end(), inputs.replicas.begin(), inputs.replicas.end());
                               if (check) ready = {check->fill(ready)};
                               started = start(ready);
+                              filled_.clear(); // it ends after these
                               return held.done.event();
                           },
                           {.unit = "tasks", .part_of = job().span()});
     metrics.add(before, controller.traffic()); // near enough: jobs that overlap may share the difference
     return started.value_or(submitted);
+}
+
+void TaskSubmission::wait_for_replicas() {
+    for (const Event& one : std::exchange(filled_, {})) static_cast<void>(one.outcome());
 }
 
 void TaskSubmission::report_launch(const HeldTask& held, std::vector<Event> inputs) const {

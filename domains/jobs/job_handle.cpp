@@ -81,8 +81,8 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
         std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
     const auto node = cluster::current_node();
-    const auto submitter =
-        node ? node->submitters().next_function() : std::nullopt; // what it submits has a number
+    const std::uint64_t submitter = // the ranks know what it submits
+        node ? node->submitters().next_function() : cluster::no_submitter;
     job->node()->note_told();
     job->event().then(
         [continuations, call, node, submitter, function = std::move(function)](const ErrorPtr& error) {
@@ -91,13 +91,14 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
             continuations->give([call, node, submitter, function, error, thread = continuations.get()] {
                 call->node()->forget_past();
                 const cluster::NodeOfThisThread of_caller(node);
-                const cluster::SubmitterScope as(submitter);
                 try {
                     const TaskScope inside(*call->node(), *thread);
+                    const cluster::SubmitterScope as(submitter);
                     function(status_of(error));
                 } catch (...) {
                     call->stop(current_error());
                 }
+                if (node) node->submitters().forget_function(submitter);
                 call->start();
             });
         });

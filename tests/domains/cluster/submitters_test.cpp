@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -68,9 +67,9 @@ TEST(Submitters, ASecondThreadNeedsANumber) {
         const auto next = [&](Call call) {
             return refusal([&] { static_cast<void>(submitters.next(call)); });
         };
-        expect_in("a second thread submits a job", next(Call::job));
+        expect_in("headrace::cluster::ThreadNumber", next(Call::job));
         expect_in("headrace::cluster::ThreadNumber", next(Call::exchange));
-        EXPECT_EQ(submitters.next_function(), std::nullopt);
+        EXPECT_EQ(submitters.next_function(), cluster::no_submitter);
         const SubmitterScope with_number(1);
         EXPECT_EQ(submitters.next(Call::job), (CallNumber{0, 0, 1}));
     });
@@ -84,6 +83,26 @@ TEST(Submitters, ANumberBelongsToOneThreadAtATime) {
     submitters.leave(2);
     submitters.enter(2);
     expect_in("0 is the number", refusal([&] { submitters.enter(0); }));
+}
+
+TEST(Submitters, OneAloneGoesOnAfterLosses) {
+    Submitters submitters;
+    submitters.admit_only_this();
+    submitters.admit_only_this();
+    EXPECT_EQ(submitters.next(Call::job), (CallNumber{0, 0, 0}));
+    const SubmitterScope other(3);
+    expect_in("one thread submits all jobs", refusal([&] { static_cast<void>(submitters.next(Call::job)); }));
+    expect_in("one thread submits all jobs", refusal([&] { submitters.admit_only_this(); }));
+}
+
+TEST(Submitters, ATaskIsNone) {
+    Submitters submitters;
+    {
+        const SubmitterScope task(cluster::no_submitter);
+        expect_in("tasks cannot", refusal([&] { static_cast<void>(submitters.next(Call::job)); }));
+        EXPECT_EQ(submitters.next_function(), cluster::no_submitter);
+    }
+    EXPECT_EQ(submitters.next(Call::job), (CallNumber{0, 0, 0})) << "a task has not become the first thread";
 }
 
 TEST(Submitters, FunctionsAreKnownByTheirCallers) {
@@ -100,12 +119,12 @@ TEST(Submitters, FunctionsAreKnownByTheirCallers) {
     EXPECT_EQ(function_of(there, 1), second_of_1);
 
     // No two are alike, also those of functions.
-    std::set<std::uint64_t> all{1, 2, *first_of_1, *second_of_1, *first_of_2};
+    std::set<std::uint64_t> all{1, 2, first_of_1, second_of_1, first_of_2};
     std::vector<std::uint64_t> callers(all.begin(), all.end());
     std::size_t expected = all.size();
     for (const std::uint64_t caller : callers)
         for (int call = 0; call < 1000; ++call) {
-            all.insert(function_of(here, caller).value());
+            all.insert(function_of(here, caller));
             ++expected;
         }
     EXPECT_EQ(all.size(), expected);

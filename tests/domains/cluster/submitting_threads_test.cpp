@@ -37,6 +37,15 @@ protected:
             EXPECT_FALSE(outcome.error) << outcome.error->what() << ", seed " << seed_;
     }
 
+    void expect_all_refused(const std::function<void(int rank, Runtime& runtime)>& program) {
+        for (const RankOutcome& outcome : outcomes(program)) {
+            ASSERT_TRUE(outcome.error);
+            EXPECT_EQ(outcome.error->kind(), ErrorKind::invalid_argument);
+            EXPECT_NE(std::string(outcome.error->what()).find("ThreadNumber"), std::string::npos)
+                << outcome.error->what();
+        }
+    }
+
 private:
     const std::uint32_t seed_ = fresh_seed();
 };
@@ -57,6 +66,24 @@ void expect_sums(const Domain<std::uint64_t>& bins, std::uint64_t jobs) {
         EXPECT_EQ(sums[cell], jobs * (units / cells + (cell < units % cells ? 1 : 0)));
 }
 
+/// Of two threads of a rank, the second one submits after the first. Whatever throws, nothing waits for ever.
+class Turn {
+public:
+    Turn(std::latch& first_has_submitted, bool is_first)
+        : first_has_submitted_(first_has_submitted), is_first_(is_first) {
+        if (!is_first) first_has_submitted.wait();
+    }
+    ~Turn() {
+        if (is_first_) first_has_submitted_.count_down();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    std::latch& first_has_submitted_;
+    const bool is_first_;
+};
+
 TEST_P(SubmittingThreads, SubmitInAnyOrder) {
     constexpr std::uint64_t jobs = 5;
     run([&](int rank, Runtime& runtime) {
@@ -65,18 +92,20 @@ TEST_P(SubmittingThreads, SubmitInAnyOrder) {
         const auto thread = [&, node](std::uint32_t number, std::uint64_t cells) {
             const cluster::NodeOfThisThread mine(node);
             const ThreadNumber here(number);
-            const bool is_first = (rank + static_cast<int>(number)) % 2 == 0;
-            if (!is_first) has_submitted.wait();
             const Domain<std::uint64_t> bins("bins", {cells});
-            for (std::uint64_t job = 0; job < jobs; ++job) submit(runtime, bins);
-            if (is_first) has_submitted.count_down();
+            {
+                const Turn turn(has_submitted, (rank + static_cast<int>(number)) % 2 == 0);
+                for (std::uint64_t job = 0; job < jobs; ++job) submit(runtime, bins);
+            }
             expect_sums(bins, jobs);
         };
-        const auto one = std::async(std::launch::async, thread, 1, 7);
-        const auto other = std::async(std::launch::async, thread, 2, 11);
+        auto one = std::async(std::launch::async, thread, 1, 7);
+        auto other = std::async(std::launch::async, thread, 2, 11);
         const Domain<std::uint64_t> bins("bins", {13}); // this thread needs no number
         submit(runtime, bins);
         expect_sums(bins, 1);
+        one.get();
+        other.get();
     });
 }
 
@@ -88,10 +117,8 @@ TEST_P(SubmittingThreads, FunctionsThatRunAfterJobsSubmitInAnyOrder) {
         std::latch has_submitted(1);
         const bool is_even = rank % 2 == 0; // which function is the first to submit
         const auto submit_in_turn = [&](bool is_first, const Domain<std::uint64_t>& bins) {
-            if (!is_first) has_submitted.wait();
-            JobHandle mine = submit(runtime, bins);
-            if (is_first) has_submitted.count_down();
-            return mine;
+            const Turn turn(has_submitted, is_first);
+            return submit(runtime, bins);
         };
         const JobHandle one = then(job, [&](JobStatus) {
             const JobHandle mine = submit_in_turn(is_even, first);
@@ -107,7 +134,7 @@ TEST_P(SubmittingThreads, FunctionsThatRunAfterJobsSubmitInAnyOrder) {
 }
 
 TEST_P(SubmittingThreads, WithoutANumberASecondOneIsRefused) {
-    const auto all = outcomes([&](int, Runtime& runtime) {
+    expect_all_refused([&](int, Runtime& runtime) {
         const Domain<std::uint64_t> bins("bins", {7});
         submit(runtime, bins).wait();
         const auto node = cluster::current_node();
@@ -116,12 +143,31 @@ TEST_P(SubmittingThreads, WithoutANumberASecondOneIsRefused) {
             submit(runtime, bins);
         }).get();
     });
-    for (const RankOutcome& outcome : all) {
-        ASSERT_TRUE(outcome.error);
-        EXPECT_EQ(outcome.error->kind(), ErrorKind::invalid_argument);
-        EXPECT_NE(std::string(outcome.error->what()).find("ThreadNumber"), std::string::npos)
-            << outcome.error->what();
-    }
+}
+
+TEST_P(SubmittingThreads, AFunctionOfAThreadWithoutANumberIsRefused) {
+    expect_all_refused([&](int, Runtime& runtime) {
+        const Domain<std::uint64_t> bins("bins", {7});
+        const JobHandle job = submit(runtime, bins);
+        const auto node = cluster::current_node();
+        std::async(std::launch::async, [&] {
+            const cluster::NodeOfThisThread mine(node);
+            then(job, [&](JobStatus) { submit(runtime, bins); }).wait();
+        }).get();
+    });
+}
+
+TEST_P(SubmittingThreads, ATaskIsRefused) {
+    expect_all_refused([&](int, Runtime& runtime) {
+        const ThreadNumber here(1); // so there is no thread without a number yet
+        const Domain<std::uint64_t> bins("bins", {7}), own("own", {7});
+        Job job("of this rank", units); // each rank does all of it
+        job.accumulates(own).only_on({"cpu"}).kernel([=, &runtime](Task& task) {
+            submit(runtime, bins);
+            return Histogram{task.sum(own)};
+        });
+        runtime.submit(job).wait();
+    });
 }
 
 TEST(ThreadNumbers, DoNothingWithoutRanks) {

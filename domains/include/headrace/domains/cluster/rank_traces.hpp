@@ -13,6 +13,8 @@ HEADRACE_EXPORT void compare_clocks();
 /// Adds the requests of all other ranks to the trace of rank 0, which then shows a process for each rank.
 /// The others send theirs. A rank that is lost or has ended is missing. All ranks call it, in the same order
 /// as `collect_traffic`. Rank 0 waits for the others. Does nothing without MPI.
+///
+/// Threads   the same one as for `collect_traffic`
 HEADRACE_EXPORT void merge_traces(Trace& trace);
 
 } // namespace headrace::cluster

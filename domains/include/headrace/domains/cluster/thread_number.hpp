@@ -11,16 +11,18 @@ class Node;
 
 /// Says which thread this is, so that the ranks know its jobs: the n-th job of thread 3 is the same one on
 /// all ranks, whatever other threads do meanwhile. One thread of a rank needs no number. Any further one that
-/// submits jobs which ranks share, or makes runtimes, has one from its beginning:
+/// submits jobs which ranks share, makes runtimes, or calls `broadcast`, has one from its beginning:
 ///
 ///     std::thread second([&] {
 ///         const headrace::cluster::ThreadNumber number(1); // does nothing without ranks
 ///         runtime.submit(job).wait();
 ///     });
 ///
-/// Functions that `then` runs need none: the ranks know them by the thread that called `then`.
+/// Functions that `then` runs need none: the ranks know them by the thread that called `then`. So each thread
+/// makes the same calls of `then` on all ranks, also for functions that submit nothing.
 /// Jobs of two threads that use one domain need an order: one thread waits for the other. Without it, a rank
-/// may run them in another order than the next rank does.
+/// may run them in another order than the next rank does. Where ranks go on after losses
+/// (EpochOptions::lost_after), one thread submits all jobs.
 ///
 /// Threads   the one that made it also destroys it; before the Session ends
 /// Errors    invalid_argument if `number` is 0, or if another thread of this rank has it at present

@@ -31,6 +31,8 @@ struct RankTraffic {
 /// Rank 0 gets the traffic of all ranks that are not lost and have not ended, and the other ranks get
 /// nothing. So does a process without MPI. All ranks call it, in the same order as `merge_traces`, after they
 /// have fetched the same results. Rank 0 waits for the others.
+///
+/// Threads   the same one as for `merge_traces`
 [[nodiscard]] HEADRACE_EXPORT std::vector<RankTraffic> collect_traffic();
 
 } // namespace headrace::cluster

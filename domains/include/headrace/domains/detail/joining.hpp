@@ -49,7 +49,7 @@ public:
     virtual ~RankJoin() = default;
 
     [[nodiscard]] virtual bool is_first_rank() const = 0;
-    /// It is that of a later job. The same on all ranks.
+    /// An order of joins that is the same on all ranks: of one submitter, later jobs come later.
     [[nodiscard]] virtual bool follows(const RankJoin& other) const = 0;
     /// On rank 0: the private replicas of all other ranks, in their order. Blocks.
     [[nodiscard]] virtual std::vector<Replica> receive() = 0;

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/detail/job_node.hpp>
+#include <headrace/internal/domains/cluster/submitters.hpp>
 
 #include <cstdint>
 #include <string>
@@ -43,6 +44,7 @@ private:
     Device* const device_; ///< null: this thread serves a device
     const bool has_lock_;
     TaskScope* const outer_;
+    const cluster::SubmitterScope submits_ = cluster::SubmitterScope(cluster::no_submitter);
 };
 
 /// Placed around a wait for the end of `job`. Outside of tasks it only checks the process.

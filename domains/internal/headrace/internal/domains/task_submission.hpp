@@ -44,6 +44,9 @@ public:
     /// the task is not checked.
     [[nodiscard]] Event submit(HeldTask& held, const Inputs& inputs, CheckedTask* check, const Start& start,
                                LaunchMetrics& metrics);
+    /// Waits until no request fills a private replica to which a task was bound that did not start. Else the
+    /// job may end, and its domains be destroyed, while the request writes.
+    void wait_for_replicas();
     /// Tells the job that a launch is enqueued with this task, behind `inputs`.
     void report_launch(const HeldTask& held, std::vector<Event> inputs) const;
 
@@ -65,6 +68,7 @@ private:
     Stream& stream_;
     const SlotEngine& engine_;
     bool in_windows_ = false;
+    std::vector<Event> filled_; ///< private replicas of tasks that have not started
 };
 
 } // namespace headrace

@@ -12,7 +12,8 @@ namespace headrace::cluster {
 [[nodiscard]] HEADRACE_EXPORT std::shared_ptr<Node> current_node();
 /// Makes it the node of the process, or of none.
 HEADRACE_EXPORT void set_current_node(std::shared_ptr<Node> node);
-/// For tests with several ranks in one process: it is the node of this thread as long as this lives.
+/// As long as this lives, it is the node of this thread: functions of `then` have the node of their caller.
+/// Tests have several ranks in one process.
 class HEADRACE_EXPORT NodeOfThisThread {
 public:
     explicit NodeOfThisThread(std::shared_ptr<Node> node);

@@ -64,7 +64,7 @@ public:
 
     /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
     /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it. A
-    /// second call does nothing.
+    /// second call does nothing. The calling thread's submitter is then the only one.
     void continue_after_losses(Membership::Clock::duration patience);
     /// After an error. True: the error is the loss of ranks, and this rank goes on with the others. Jobs that
     /// it had submitted have failed, or are over.
