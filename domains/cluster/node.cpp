@@ -392,7 +392,10 @@ void Node::change_members() {
     lock.unlock();
     for (const int rank : membership_->lost()) transport_->forget(rank);
     if (ends) return fail(why);
-    if (rank_ == 0) log_warning(std::string(why->what()) + ": the other ranks go on without it");
+    for (; told_losses_ < membership_->lost().size(); ++told_losses_) // there may be several
+        if (rank_ == 0)
+            log_warning(name_of_rank(membership_->lost()[told_losses_], hosts_) +
+                        " is lost: the other ranks go on without it");
     for (const auto& call : take_posted()) call(); // calls of the last generation; no more come
     jobs_->abandon(why);
     lock.lock();

@@ -1,11 +1,13 @@
 // tests/domains/joining_failures_test.cpp - what becomes of reductions, exact sums and records when devices
 // are lost or jobs fail, on fake devices.
 #include <core/fake_device.hpp>
+#include <core/seeds.hpp>
 #include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -237,6 +239,22 @@ TEST_F(FailingJoinings, MoveNoMoreThanThereIs) {
     EXPECT_LT(fakes_[0]->bytes_in() + fakes_[1]->bytes_in(), 100U) << "identities are made on the device";
     EXPECT_EQ(least.gather()[1], -2.0);
     EXPECT_EQ(least.gather()[0], std::numeric_limits<double>::infinity());
+}
+
+// Else the caller may destroy the domain while a request writes to its memory.
+TEST(UnfinishedJoinings, AJobThatFailsBeforeItsKernelStartsWaitsForItsReplicas) {
+    auto device = std::make_unique<FakeDevice>(
+        FakeOptions{.id = "fake:0", .longest_delay = std::chrono::milliseconds(20), .seed = fresh_seed()});
+    const FakeDevice& fake = *device;
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(std::move(device));
+    Runtime runtime(std::move(devices), {});
+    const Domain<std::uint64_t> odd("odd", {64}), least("least", {64});
+    Job job("job", 2);
+    job.reduces<BitXor>(odd).reduces<Min>(least).host_function("fake", [](Task&, const NativeStream&) {});
+    job.on_tasks([](const TaskStatistics&) { throw Error{ErrorKind::kernel, "it fails"}; }, {});
+    EXPECT_THROW(runtime.submit(job).wait(), Error);
+    EXPECT_EQ(fake.requests(FakeRequest::fill), 2u);
 }
 
 TEST_F(FailingJoinings, AJobThatWritesLeavesNoRecords) {

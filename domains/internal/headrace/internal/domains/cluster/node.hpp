@@ -117,6 +117,7 @@ private:
     bool can_send_ = true;                 ///< the thread serves the transport
     bool is_cut_off_ = false;              ///< rank 0 is lost, or goes on without this rank
     bool has_news_of_end_ = false;         ///< another rank has ended
+    std::size_t told_losses_ = 0;          ///< ranks that the user knows to be lost
 
     mutable std::mutex mutex_; ///< for all that follows
     std::condition_variable changed_;
