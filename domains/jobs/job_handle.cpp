@@ -80,17 +80,17 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
         JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
         std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
-    const auto node = cluster::current_node();
+    const auto ranks = cluster::current_node();
     const std::uint64_t submitter = // the ranks know what it submits
-        node ? node->submitters().next_function() : cluster::no_submitter;
+        ranks ? ranks->submitters().next_function() : cluster::no_submitter;
     job->node()->note_told();
     job->event().then(
-        [continuations, call, node, submitter, function = std::move(function)](const ErrorPtr& error) {
+        [continuations, call, ranks, submitter, function = std::move(function)](const ErrorPtr& error) {
             if (!call->hold_for_start()) return continuations->give_up(); // the call was cancelled
             // A raw pointer: the function is stored in `continuations`, which would otherwise own itself.
-            continuations->give([call, node, submitter, function, error, thread = continuations.get()] {
+            continuations->give([call, ranks, submitter, function, error, thread = continuations.get()] {
                 call->node()->forget_past();
-                const cluster::NodeOfThisThread of_caller(node);
+                const cluster::NodeOfThisThread of_caller(ranks);
                 try {
                     const TaskScope inside(*call->node(), *thread);
                     const cluster::SubmitterScope as(submitter);
@@ -98,7 +98,7 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
                 } catch (...) {
                     call->stop(current_error());
                 }
-                if (node) node->submitters().forget_function(submitter);
+                if (ranks) ranks->submitters().forget_function(submitter);
                 call->start();
             });
         });

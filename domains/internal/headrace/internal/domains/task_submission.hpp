@@ -68,7 +68,7 @@ private:
     Stream& stream_;
     const SlotEngine& engine_;
     bool in_windows_ = false;
-    std::vector<Event> filled_; ///< private replicas of tasks that have not started
+    std::vector<Event> filled_; ///< requests that fill private replicas of tasks that have not started
 };
 
 } // namespace headrace
