@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 
 #include <unistd.h>
 
@@ -16,8 +17,13 @@ namespace {
 
 constexpr Bytes alignment = 64; // bytes: a cache line, and the widest vector register
 
+// The answer to a question serves for a while: the system needs 0.1 ms, longer than a small task takes.
+constexpr auto answer_lasts = std::chrono::milliseconds(100);
+constexpr Bytes answer_parts = 16; // and until this part of the available memory is taken
+
 HostBudget& budget() {
-    static HostBudget shared; // trivially destructible: memory may be freed while the process ends
+    static_assert(std::is_trivially_destructible_v<HostBudget>); // memory may be freed while the process ends
+    static HostBudget shared;
     return shared;
 }
 
@@ -48,13 +54,25 @@ DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string 
 
 } // namespace
 
+Bytes HostBudget::ask() {
+    asked_ = std::chrono::steady_clock::now();
+    total_ = host_memory();
+    const Bytes available = host_memory_available();
+    allowance_ = available / answer_parts;
+    return available;
+}
+
 void HostBudget::take(Bytes size, std::string_view device) {
-    const Bytes total = host_memory(), available = host_memory_available();
-    // relaxed: several threads add to this sum, and no other data depends on it.
-    const Bytes before = taken_.fetch_add(size, std::memory_order_relaxed);
-    if (size <= available && before <= total && size <= total - before) return;
-    give_back(size);
-    refuse(size, std::min(available, total - std::min(total, before)), device);
+    const std::scoped_lock lock(mutex_);
+    const bool is_old = std::chrono::steady_clock::now() - asked_ > answer_lasts;
+    if (is_old || size > allowance_) {
+        const Bytes available = ask();
+        if (size > available) refuse(size, available, device);
+    }
+    const Bytes taken = taken_;
+    if (taken > total_ || size > total_ - taken) refuse(size, total_ - std::min(total_, taken), device);
+    taken_ += size;
+    allowance_ -= std::min(size, allowance_);
 }
 
 std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa, std::string_view device) {

@@ -6,13 +6,16 @@
 #include <headrace/internal/devices/settings.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
 namespace headrace {
 
 /// Counts the bytes that CPU devices have promised to this process. Linux promises more memory than it has
-/// and kills the process that uses it. So promises here never exceed the machine's memory.
+/// and kills the process that uses it. So promises here never exceed the machine's memory. All functions may
+/// be called from any thread.
 class HEADRACE_EXPORT HostBudget {
 public:
     /// Throws out_of_memory, with the sizes and `device`, if the machine has not enough memory.
@@ -20,7 +23,14 @@ public:
     void give_back(Bytes size) noexcept { taken_ -= size; }
 
 private:
+    /// Asks the system. Returns the bytes that are available.
+    Bytes ask();
+
     std::atomic<Bytes> taken_ = 0;
+    std::mutex mutex_; ///< protects what follows
+    std::chrono::steady_clock::time_point asked_{};
+    Bytes total_ = 0;     ///< of the machine
+    Bytes allowance_ = 0; ///< the bytes that may be taken before the system is asked again
 };
 
 /// Aligned host memory within the budget. The last holder frees it and gives it back to the budget.

@@ -1,4 +1,5 @@
 // tests/devices/cpu_test.cpp - what the processor's backend promises beyond the contract.
+#include <core/quiet_machine.hpp>
 #include <devices/requests.hpp>
 #include <headrace/devices/cpu/arena.hpp>
 #include <headrace/internal/devices/cpu/arena_tbb.hpp>
@@ -9,6 +10,7 @@
 #include <oneapi/tbb/parallel_reduce.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -17,6 +19,8 @@
 
 namespace headrace::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::vector<Core> all_cores() { return read_topology().cores; }
 
@@ -106,6 +110,15 @@ TEST(CpuDevice, DoesNotPromiseTheSameMemoryTwice) {
     };
     EXPECT_THROW(while (sum <= 2 * all) take(), Error);
     EXPECT_LE(sum, all);
+}
+
+TEST(CpuDevice, DoesNotAskTheSystemForEachAllocation) {
+    const auto device = make_cpu_device();
+    on_a_quiet_machine([&] {
+        const auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < 10'000; ++i) static_cast<void>(device->allocate(64));
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 200ms); // a question takes about 0.1 ms
+    });
 }
 
 TEST(CpuDevice, AKernelUsesTheArena) {
