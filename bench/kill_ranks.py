@@ -84,15 +84,38 @@ class Runs:
     def restore(self, worker):
         pass
 
+    def clean_up(self, worker):
+        pass
+
+    def start(self, worker, ranks, folder, *more):
+        """Runs the program on so many ranks. Returns its process and the mark of its environment. mpirun does not always start all ranks
+        in networks of their own: then once more."""
+        launcher = self.mpirun(worker, ranks, "-x", "KILL_RANKS") if ranks > 1 else []
+        for _ in range(10):
+            number = random.randrange(1 << 60)
+            run = subprocess.Popen(self.on_cores(worker) + launcher + self.command(folder, *more), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=dict(self.environment, KILL_RANKS=str(number)))
+            mark = f"KILL_RANKS={number}".encode()
+            deadline = time.monotonic() + 10
+            while time.monotonic() < deadline and run.poll() is None and len(processes_of(mark)) < ranks:
+                time.sleep(0.005)
+            if run.poll() is not None or len(processes_of(mark)) == ranks:
+                return run, mark
+            self.clean_up(worker)
+            run.kill()
+            run.wait()
+        sys.exit("kill_ranks: mpirun starts no ranks")
+
     def undisturbed(self, ranks):
         """Seconds, and what it writes."""
         folder = self.folder / "undisturbed"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        launcher = self.mpirun(0, ranks) if ranks > 1 else []
         more = ["--on-loss", "continue"] if ranks > 1 else []
         begin = time.monotonic()
-        subprocess.run(self.on_cores(0) + launcher + self.command(folder, *more), env=self.environment, check=True)
+        run, _ = self.start(0, ranks, folder, *more)
+        if run.wait() != 0:
+            sys.exit(f"kill_ranks: the program fails on {ranks} ranks, also without a loss")
         return time.monotonic() - begin, grids(folder)
 
     def lose_one(self, worker, wanted):
@@ -100,19 +123,16 @@ class Runs:
         folder = self.folder / f"worker{worker}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        mark = f"KILL_RANKS={random.randrange(1 << 60)}"
         checkpoint = folder / "c"
+        run, mark = self.start(worker, ranks, folder, "--on-loss", "continue", "--checkpoint", str(checkpoint), "--checkpoint-every", "0.5")
         begin = time.monotonic()
-        run = subprocess.Popen(self.on_cores(worker) + self.mpirun(worker, ranks, "-x", "KILL_RANKS") +
-                               self.command(folder, "--on-loss", "continue", "--checkpoint", str(checkpoint), "--checkpoint-every", "0.5"),
-                               env=dict(self.environment, KILL_RANKS=mark.split("=")[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not checkpoint.exists() and run.poll() is None:
             time.sleep(0.005)
         time.sleep(random.uniform(0, 2))
-        was_lost = self.lose(worker, mark.encode(), random.randrange(1, ranks))
-        self.wait_for_end(run, mark.encode())
+        was_lost = self.lose(worker, mark, random.randrange(1, ranks))
+        self.wait_for_end(run, mark)
         end = time.monotonic()
-        all_ended = self.have_ended(worker, mark.encode())
+        all_ended = self.have_ended(worker, mark)
         run.wait()
         self.restore(worker)
         with self.lock:
@@ -190,9 +210,11 @@ class CutLinks(Runs):
 
     def have_ended(self, worker, mark):
         all_ended = super().have_ended(worker, mark)
-        # They hang after a cut link.
-        subprocess.run(["pkill", "-KILL", "-f", f"(mpirun|orted).*10[.]77[.]{worker}[.]"], check=False)
+        self.clean_up(worker)  # mpirun hangs after a cut link
         return all_ended
+
+    def clean_up(self, worker):
+        subprocess.run(["pkill", "-KILL", "-f", f"(mpirun|orted).*10[.]77[.]{worker}[.]"], check=False)
 
     def restore(self, worker):
         for rank in range(max(RANKS)):

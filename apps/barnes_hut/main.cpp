@@ -4,11 +4,11 @@
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/progress_bar.hpp"
-#include "job_program/ranks.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/ranks.hpp"
 #include "read_bodies.hpp"
 #include "report.hpp"
 #include "simulation.hpp"
@@ -131,7 +131,7 @@ void run(Options options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    std::optional<job_program::Ranks> ranks; // until failures are printed
+    std::optional<program::Ranks> ranks; // until failures are printed
     const int exit_code = program::exit_code_of(program_name, [&] {
         ranks.emplace();
         run(parse_options(argc, argv));

@@ -25,13 +25,12 @@ void leave_out_slow(headrace::DeviceSelection& selection) {
 Machine::Machine(std::string program, CommonOptions options)
     : options_(std::move(options)), selection_(headrace::select_devices(options_.devices)) {
     if (selection_.by_default) leave_out_slow(selection_);
+    if (options_.session != nullptr) options_.session->keep_own_devices(options_.devices, selection_);
     fields_.program = std::move(program);
     fields_.asynchronous = options_.asynchronous;
-    using Keep = headrace::Trace::Keep;
-    if (!options_.trace.empty())
-        trace_.emplace(Keep::spans);
-    else if (!options_.quiet || !options_.report.empty())
-        trace_.emplace(Keep::totals);
+    options_.trace.begin(trace_);
+    if (!trace_ && (!options_.quiet || !options_.report.empty()))
+        trace_.emplace(headrace::Trace::Keep::totals);
     static_cast<void>(controller(device_count() - 1));
 }
 

@@ -4,6 +4,7 @@
 #include "controller_program/report.hpp"
 #include "program/trace_files.hpp"
 #include <headrace/core/trace.hpp>
+#include <headrace/domains/cluster/session.hpp>
 #include <headrace/headrace.hpp>
 
 #include <chrono>
@@ -24,7 +25,8 @@ struct CommonOptions {
     std::string devices;          ///< see headrace::select_devices; empty: those that go together
     std::filesystem::path report; ///< empty: none
     program::TraceFiles trace;
-    bool quiet = false; ///< nothing but errors
+    bool quiet = false;                                  ///< nothing but errors
+    const headrace::cluster::Session* session = nullptr; ///< of ranks that share the work; null: one process
 };
 
 /// Leaves out the devices that are not a tenth as fast as the fastest, by their peak figures: programs that
@@ -41,6 +43,8 @@ public:
     Machine(std::string program, CommonOptions options);
 
     [[nodiscard]] bool is_quiet() const noexcept { return options_.quiet; }
+    /// Null: this process is alone.
+    [[nodiscard]] const headrace::cluster::Session* session() const noexcept { return options_.session; }
     [[nodiscard]] bool is_asynchronous() const noexcept { return options_.asynchronous; }
 
     [[nodiscard]] std::size_t device_count() const noexcept { return selection_.devices.size(); }
@@ -76,7 +80,7 @@ public:
     [[nodiscard]] Report report() const;
     /// What ran since the machine was made, where and when, into CommonOptions::trace.
     void write_trace() {
-        if (trace_) options_.trace.write(*trace_, caption_);
+        if (!options_.trace.empty()) options_.trace.write(*trace_, caption_);
     }
 
 private:

@@ -3,14 +3,21 @@
 #include "program/exit_code.hpp"
 #include "program/one_process.hpp"
 #include "program/output_file.hpp"
+#include "program/ranks.hpp"
 
 #include <cstdio>
+#include <optional>
 
 namespace controller_program {
 
-int run(program::CommandLine& line, int argc, char** argv, const std::function<void(Machine&)>& work) {
+int run(program::CommandLine& line, int argc, char** argv, const std::function<void(Machine&)>& work,
+        OnRanks on_ranks) {
+    std::optional<program::Ranks> ranks; // until failures are printed
     return program::exit_code_of(line.program(), [&] {
-        if (program::is_spare_rank()) return;
+        if (on_ranks == OnRanks::shared)
+            ranks.emplace();
+        else if (program::is_spare_rank())
+            return;
         CommonOptions options;
         std::size_t mode = 0;
         line.group("Work");
@@ -25,8 +32,9 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         options.trace.add_options(line);
         line.quiet(options.quiet);
         line.parse(argc, argv);
-        program::expect_one_process();
+        if (!ranks) program::expect_one_process();
         options.asynchronous = mode == 0;
+        if (ranks && ranks->session().ranks() > 1) options.session = &ranks->session();
 
         Machine machine(line.program(), options);
         work(machine);

@@ -4,7 +4,6 @@
 #include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
-#include "job_program/ranks.hpp"
 #include "options.hpp"
 #include "plot.hpp"
 #include "program/exit_code.hpp"
@@ -12,6 +11,7 @@
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
 #include "program/printable.hpp"
+#include "program/ranks.hpp"
 #include "program/used_files.hpp"
 #include "report.hpp"
 #include "result_files.hpp"
@@ -222,7 +222,7 @@ void run(const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    std::optional<job_program::Ranks> ranks; // until failures are printed
+    std::optional<program::Ranks> ranks; // until failures are printed
     const int exit_code = program::exit_code_of(program_name, [&] {
         ranks.emplace();
         run(parse_options(argc, argv));

@@ -69,6 +69,16 @@ public:
         return true;
     }
 
+    bool skip(std::int64_t frames) override {
+        const auto left = static_cast<std::int64_t>(files_.size() - next_);
+        next_ += static_cast<std::size_t>(std::min(frames, left));
+        while (!under_way_.empty() && under_way_.front().number < next_) {
+            static_cast<void>(under_way_.front().done.outcome());
+            under_way_.pop_front();
+        }
+        return frames <= left;
+    }
+
     /// Samples of two bytes in three channels, and what they are decoded from.
     headrace::Bytes bytes_ahead() const override { return 2 * 2 * 3 * size_.pixels(); }
     void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames) override {
@@ -178,6 +188,12 @@ public:
         return true;
     }
 
+    bool skip(std::int64_t frames) override {
+        const std::int64_t left = frames_ - next_;
+        next_ += std::min(frames, left);
+        return frames <= left;
+    }
+
 private:
     /// 0 1 2 3 2 1 0 1 ...: neighbours stay neighbours.
     [[nodiscard]] std::size_t turn(std::int64_t number) const {
@@ -213,6 +229,13 @@ bool is_memory(const std::string& name) { return name.starts_with(memory); }
 } // namespace
 
 void FrameSource::decode_ahead(std::vector<headrace::HostLane*>, std::int64_t) {}
+
+bool FrameSource::skip(std::int64_t frames) {
+    std::vector<float> passed(frames > 0 ? size().pixels() : 0);
+    for (; frames > 0; --frames)
+        if (!read(passed)) return false;
+    return true;
+}
 
 std::vector<std::string> input_names(const std::vector<std::string>& words, std::optional<std::int64_t> start,
                                      std::int64_t most) {

@@ -37,10 +37,14 @@ public:
     ///           open_frames
     [[nodiscard]] virtual bool read(std::span<float> brightness) = 0;
 
+    /// Passes over so many frames. False: there are not so many. Errors: those of `read`
+    [[nodiscard]] virtual bool skip(std::int64_t frames);
+
     /// Memory for each frame that is decoded ahead of its turn, at the most; 0: none is.
     [[nodiscard]] virtual headrace::Bytes bytes_ahead() const { return 0; }
     /// Frames are decoded beside each other from now on, one in each of these lanes, which outlive this.
-    /// `frames`: that will be read, at the most. Files alone: of a pipe nothing is asked before its turn
+    /// `frames`: that will be read or passed over, at the most, counted from the first. Files alone: of a
+    /// pipe nothing is asked before its turn
     virtual void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames);
 
 protected:

@@ -2,6 +2,7 @@
 // next.
 #include "controller_program/run.hpp"
 #include "controller_program/stream_report.hpp"
+#include "flow_on_ranks.hpp"
 #include "flow_stream.hpp"
 #include "norm.hpp"
 #include "options.hpp"
@@ -12,6 +13,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
+#include <fmt/format.h>
 #include <tbb/info.h>
 
 #include <algorithm>
@@ -135,6 +137,17 @@ void report(Machine& machine, const StreamReport& stream) {
     controller_program::report_stream(machine, stream);
 }
 
+/// Of all ranks. The devices are those of rank 0.
+void report(Machine& machine, std::int64_t pairs, const std::vector<double>& of_ranks) {
+    machine.report("pairs", pairs);
+    if (pairs > 0) machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(pairs));
+    std::string text;
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+        text += fmt::format("{}rank {}: {:.0f} pairs", rank > 0 ? "; " : "", rank, of_ranks[rank]);
+    machine.report("rank_shares", text);
+    machine.report("rank_pairs", of_ranks);
+}
+
 /// How far from the truth, of all pairs that had one and of each.
 void report(Machine& machine, const std::vector<EndPointErrors>& pairs) {
     EndPointErrors all;
@@ -158,14 +171,19 @@ void find_flow(const Options& options, Machine& machine) {
     constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
     const std::int64_t frames = options.frames > 0 ? options.frames : all;
     const std::vector<std::string> inputs = input_names(options.input, options.start, frames);
+    if (machine.session() != nullptr) expect_files(inputs);
     const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
     if (const std::string note = source->note(); !note.empty())
         headrace::log_warning(inputs.front() + ": " + note);
-    if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
-        source->decode_ahead(lanes(machine, "decoding", bytes), frames);
+    // Frames up to this one will be read by this process.
+    const auto decode_up_to = [&](std::int64_t frame) {
+        if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
+            source->decode_ahead(lanes(machine, "decoding", bytes), frame);
+    };
+    const bool is_first = machine.session() == nullptr || machine.session()->is_first();
     std::optional<Truth> truth;
-    if (!options.truth.empty()) truth.emplace(input_names(options.truth), size);
+    if (!options.truth.empty() && is_first) truth.emplace(input_names(options.truth), size);
     const Plan plan = plan_of(options, machine, size);
     headrace::Calibrations calibrations; // first: what measures outlives who asks
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
@@ -180,22 +198,36 @@ void find_flow(const Options& options, Machine& machine) {
         program::note_outputs("--output", pictures->folder(), [pictures](const std::string& name) {
             return pictures->number_of(name).has_value();
         });
-    const auto sinks = open_sinks(options, machine, size,
-                                  source->rate()); // last: nothing is overwritten for a mistake in an option
+    std::vector<std::unique_ptr<FlowSink>> sinks;
+    if (is_first) // last: nothing is overwritten for a mistake in an option
+        sinks = open_sinks(options, machine, size, source->rate());
 
     std::vector<double> norms;
-    const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
-        norms.push_back(norm(u, v));
+    const auto finish = [&](std::int64_t pair, double norm, std::span<const float> u,
+                            std::span<const float> v) {
+        norms.push_back(norm);
         if (truth) truth->compare(u, v);
         for (const auto& sink : sinks) sink->write(pair, u, v);
     };
     const auto wait = [&] {
         for (const auto& sink : sinks) sink->wait();
     };
+    FlowOnRanks on_ranks(flow, *source, plan.in_flight,
+                         !options.folder.empty() || !options.video.empty() || !options.truth.empty());
     std::int64_t pairs = 0;
     machine.timed([&] {
         try {
-            pairs = flow.run(*source, finish, frames - 1);
+            if (machine.session() != nullptr) {
+                pairs = on_ranks.run(finish, decode_up_to, frames - 1);
+            } else {
+                decode_up_to(frames);
+                pairs = flow.run(
+                    *source,
+                    [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
+                        finish(pair, norm(u, v), u, v);
+                    },
+                    frames - 1);
+            }
         } catch (...) {
             wait(); // what is wrong with a pair before goes first
             throw;
@@ -209,7 +241,10 @@ void find_flow(const Options& options, Machine& machine) {
 
     machine.report("width", std::int64_t{size.width});
     machine.report("height", std::int64_t{size.height});
-    report(machine, flow.pipeline().report());
+    if (machine.session() == nullptr)
+        report(machine, flow.pipeline().report());
+    else
+        report(machine, pairs, on_ranks.pairs_of_ranks());
     machine.report("norms", norms);
     if (truth) report(machine, truth->errors());
 }
@@ -221,5 +256,7 @@ int main(int argc, char** argv) {
     Options options;
     program::CommandLine line("headrace-optical-flow", "How the picture moves from each frame to the next.");
     options.declare(line);
-    return controller_program::run(line, argc, argv, [&](Machine& machine) { find_flow(options, machine); });
+    return controller_program::run(
+        line, argc, argv, [&](Machine& machine) { find_flow(options, machine); },
+        controller_program::OnRanks::shared);
 }

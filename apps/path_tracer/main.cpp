@@ -4,9 +4,9 @@
 #include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
-#include "job_program/ranks.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/ranks.hpp"
 #include "render.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/log.hpp>
@@ -90,7 +90,7 @@ void run(const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    std::optional<job_program::Ranks> ranks; // until failures are printed
+    std::optional<program::Ranks> ranks; // until failures are printed
     try {
         try {
             ranks.emplace();

@@ -46,6 +46,10 @@ std::string Session::broadcast(std::string bytes_of_first) const {
     return {reinterpret_cast<const char*>(first.data()), first.size()};
 }
 
+void Session::keep_own_devices(const std::string& request, DeviceSelection& selection) const {
+    if (node_) keep_share_of_gpus(PlaceOnHost::of(*node_), request, selection);
+}
+
 int Session::rank() const noexcept { return node_ ? node_->rank() : 0; }
 int Session::ranks() const noexcept { return node_ ? node_->ranks() : 1; }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -173,6 +174,64 @@ TEST_P(Ranks, CoexecFindsTheRightProduct) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
 }
 
+/// Small pictures, and little work for each.
+const Options flow{"--devices", "cpu", "--quiet", "--iterations", "5", "--warps", "1"};
+
+void expect_same_files(const fs::path& expected, const fs::path& found) {
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(expected)) {
+        const fs::path name = entry.path().filename();
+        EXPECT_TRUE(content(expected / name) == content(found / name)) << name;
+        ++files;
+    }
+    EXPECT_EQ(files, static_cast<std::size_t>(std::distance(fs::directory_iterator(found), {})));
+}
+
+TEST_P(Ranks, OpticalFlowWritesTheSameFiles) {
+    const Options generated = flow + Options{"--width", "64", "--height", "48", "--input", "memory:23"};
+    const Outcome first = Cluster::run(
+        0, "optical-flow", generated + Options{"--output", "film.y4m", "--output-dir", "pictures"});
+    ASSERT_EQ(first.exit_code, 0) << first.errors;
+    for (const Options& options :
+         {generated, flow + Options{"--input", "film.y4m"},
+          flow + Options{"--input", "pictures/flow_%05d.png"},
+          flow + Options{"--input", "film.y4m", "--frames", "6"}, generated + Options{"--frames", "2"}}) {
+        for (const char* folder : {"alone", "ranks"}) fs::remove_all(folder_.path() / folder);
+        const Outcome expected = Cluster::run(
+            0, "optical-flow",
+            options + Options{"--output", "alone.y4m", "--output-dir", "alone", "--report", "alone.json"});
+        ASSERT_EQ(expected.exit_code, 0) << expected.errors;
+        const Outcome outcome = run("optical-flow", options + Options{"--output", "ranks.y4m", "--output-dir",
+                                                                      "ranks", "--report", "ranks.json"});
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+        expect_same_files(folder_.path() / "alone", folder_.path() / "ranks");
+        EXPECT_TRUE(content(folder_.path() / "alone.y4m") == content(folder_.path() / "ranks.y4m"));
+        const json a = json::parse(content(folder_.path() / "alone.json")),
+                   b = json::parse(content(folder_.path() / "ranks.json"));
+        EXPECT_EQ(a.at("norms"), b.at("norms"));
+        EXPECT_EQ(a.at("pairs"), b.at("pairs"));
+        const auto of_ranks = b.at("rank_pairs").get<std::vector<double>>();
+        EXPECT_EQ(of_ranks.size(), static_cast<std::size_t>(GetParam()));
+        EXPECT_EQ(std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0), b.at("pairs").get<double>());
+    }
+}
+
+TEST_P(Ranks, OpticalFlowWritesWhatComesBeforeABrokenFrame) {
+    const Outcome made = Cluster::run(0, "optical-flow",
+                                      flow + Options{"--width", "64", "--height", "48", "--input",
+                                                     "memory:23", "--output-dir", "pictures"});
+    ASSERT_EQ(made.exit_code, 0) << made.errors;
+    folder_.write("pictures/flow_00014.png", "no picture");
+    const Options options = flow + Options{"--input", "pictures/flow_%05d.png", "--output-dir"};
+    EXPECT_EQ(Cluster::run(0, "optical-flow", options + Options{"alone"}).exit_code, 2);
+    expect_refusal(GetParam(), "optical-flow", options + Options{"ranks"}, "flow_00014.png");
+    expect_same_files(folder_.path() / "alone", folder_.path() / "ranks");
+}
+
+TEST_P(Ranks, OpticalFlowRefusesAPipe) {
+    expect_refusal(GetParam(), "optical-flow", flow + Options{"--input", "-"}, "is a pipe");
+}
+
 TEST_P(Ranks, AreDevicesOfTheReport) {
     folder_.write("sample.mci", sample);
     const Outcome outcome = run("fluorescence", {"--input", "sample.mci", "--photons", "100000", "--devices",
@@ -244,8 +303,7 @@ TEST_F(Cluster, HelpIsPrintedOnce) {
 /// A program that shares nothing over ranks.
 class OneProcess : public Cluster, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Of, OneProcess,
-                         testing::Values("chain-matmul", "hotspot", "mandelbrot", "matrix-pow",
-                                         "optical-flow", "sobel"),
+                         testing::Values("chain-matmul", "hotspot", "mandelbrot", "matrix-pow", "sobel"),
                          [](const auto& each) { return test_name(each.param); });
 
 TEST_P(OneProcess, SaysSo) { expect_refusal(2, GetParam(), {"--quiet"}, "runs as one process"); }

@@ -3,6 +3,7 @@
 #include <core/seeds.hpp>
 #include <core/test_deadline.hpp>
 #include <domains/cluster/made_up_work.hpp>
+#include <domains/cluster/nodes.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
 #include <headrace/internal/domains/cluster/numbers.hpp>
@@ -132,28 +133,6 @@ private:
     Do do_;
     std::jthread device_; ///< last: it uses the rest
 };
-
-/// Runs `program` on each rank, in a thread of its own. What each has thrown; null: nothing.
-std::vector<ErrorPtr> on_nodes(SimulatedNetwork& network, int ranks,
-                               const std::function<void(const std::shared_ptr<Node>&)>& program) {
-    const TestDeadline deadline("the ranks of a test");
-    std::vector<ErrorPtr> errors(static_cast<std::size_t>(ranks));
-    {
-        std::vector<std::jthread> threads;
-        for (int rank = 0; rank < ranks; ++rank)
-            threads.emplace_back([&, rank] {
-                try {
-                    const auto node = std::make_shared<Node>([&] { return network.transport(rank); });
-                    const std::unique_ptr<Node, void (*)(Node*)> member(node.get(),
-                                                                        [](Node* one) { one->leave(); });
-                    program(node);
-                } catch (...) {
-                    errors[static_cast<std::size_t>(rank)] = current_error();
-                }
-            });
-    }
-    return errors;
-}
 
 void submit(Node& node, const std::shared_ptr<ThreadedWork>& work, cluster::JobMark mark) {
     try {

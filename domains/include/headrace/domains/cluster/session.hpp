@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/devices/discovery.hpp>
 
 #include <memory>
 #include <string>
@@ -55,6 +56,9 @@ public:
     /// What rank 0 has passed, for example its standard input. All ranks call it, each thread in the same
     /// order.
     [[nodiscard]] std::string broadcast(std::string bytes_of_first) const;
+    /// For programs that open devices without a Runtime: leaves in `selection` the devices of this rank.
+    /// Ranks of one host divide its GPUs, unless `request`, that of select_devices, names them one by one.
+    void keep_own_devices(const std::string& request, DeviceSelection& selection) const;
     /// Leaves the other ranks before the destructor does, because this one has failed. Ranks that wait for
     /// this one fail too, and their Error has the words of `why`. Waits until all ranks end. To be called
     /// when all runtimes of this process have ended.

@@ -1,9 +1,9 @@
-// apps/job_program/ranks.hpp - a program that MPI has started as several ranks: one of them shows the
+// apps/program/ranks.hpp - a program that MPI has started as several ranks: one of them shows the
 // results.
 #pragma once
 #include <headrace/domains/cluster/session.hpp>
 
-namespace job_program {
+namespace program {
 
 /// Of several ranks, only rank 0 reads standard input and writes. A failure is printed once: by rank 0, or by
 /// another rank if rank 0 has not failed.
@@ -16,8 +16,10 @@ public:
     Ranks(const Ranks&) = delete; // others hold its address
     Ranks& operator=(const Ranks&) = delete;
 
+    [[nodiscard]] const headrace::cluster::Session& session() const noexcept { return session_; }
+
 private:
     headrace::cluster::Session session_;
 };
 
-} // namespace job_program
+} // namespace program

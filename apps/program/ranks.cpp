@@ -1,5 +1,5 @@
-// apps/job_program/ranks.cpp - see ranks.hpp.
-#include "job_program/ranks.hpp"
+// apps/program/ranks.cpp - see ranks.hpp.
+#include "program/ranks.hpp"
 #include "program/quiet_process.hpp"
 #include "program/shared_input.hpp"
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace job_program {
+namespace program {
 namespace {
 
 /// `print` prints the current exception.
@@ -22,16 +22,16 @@ void tell_failure(headrace::cluster::Session& session, const std::function<void(
 
 Ranks::Ranks() {
     if (session_.ranks() < 2) return;
-    if (!session_.is_first()) program::become_quiet();
-    program::share_input_by({session_.is_first(), [this](std::string bytes_of_first) {
-                                 return session_.broadcast(std::move(bytes_of_first));
-                             }});
-    program::tell_failures_by([this](const std::function<void()>& print) { tell_failure(session_, print); });
+    if (!session_.is_first()) become_quiet();
+    share_input_by({session_.is_first(), [this](std::string bytes_of_first) {
+                        return session_.broadcast(std::move(bytes_of_first));
+                    }});
+    tell_failures_by([this](const std::function<void()>& print) { tell_failure(session_, print); });
 }
 
 Ranks::~Ranks() {
-    program::share_input_by({});
-    program::tell_failures_by(nullptr);
+    share_input_by({});
+    tell_failures_by(nullptr);
 }
 
-} // namespace job_program
+} // namespace program
