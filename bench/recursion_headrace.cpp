@@ -77,17 +77,17 @@ RecursionTurn headrace_quadrature(Runtime& runtime, const QuadratureProblem& pro
 }
 
 RecursionTurn headrace_squares(Runtime& runtime, const SquaresProblem& problem) {
-    const std::uint32_t in_row = problem.width / 64;
+    const std::uint64_t in_row = problem.width / 64;
     const Domain<std::uint32_t> steps("steps", {problem.width, problem.width});
     std::ranges::fill(steps.fill(), 0); // as the map by hand: its pages are there
     Job job("mariani-silver", in_row * in_row);
     job.scatters(steps);
     if (problem.leaf_side == 0)
-        job.seeds(Squares{in_row}).kernel([&](Task& t) {
+        job.seeds(Squares{static_cast<std::uint32_t>(in_row)}).kernel([&](Task& t) {
             return DrawSquare{t.scatter(steps), problem.width};
         });
     else
-        job.seeds(Squares{in_row}).kernel([&](Task& t) {
+        job.seeds(Squares{static_cast<std::uint32_t>(in_row)}).kernel([&](Task& t) {
             return DrawSquareWithLeaves{{t.scatter(steps), problem.width}, problem.leaf_side};
         });
     RecursionTurn turn = run(runtime, job);
@@ -110,8 +110,8 @@ std::function<RecursionTurn()> headrace_paths(Runtime& runtime, const PathsProbl
         open.assign(std::vector<Step>{{0, 0}});
         RecursionTurn turn{};
         const auto begin = std::chrono::steady_clock::now();
-        for (std::uint32_t to = problem.band; const std::uint64_t records = open.count();
-             to += problem.band, std::swap(open, next)) {
+        std::uint64_t records = open.count();
+        for (std::uint32_t to = problem.band; records != 0; to += problem.band) {
             next.clear();
             Job job("shortest paths", records);
             job.reads(costs, open).reduces<Min>(distances).appends(next);
@@ -120,6 +120,8 @@ std::function<RecursionTurn()> headrace_paths(Runtime& runtime, const PathsProbl
                             t.append(next), problem.side, to};
             });
             turn.kernel_seconds += run(runtime, job).kernel_seconds;
+            std::swap(open, next);
+            records = open.count();
         }
         turn.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const std::span<const std::uint32_t> map = distances.gather();

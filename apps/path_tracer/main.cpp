@@ -26,8 +26,8 @@ using namespace path_tracer;
 using headrace::Error;
 using headrace::ErrorKind;
 
-int complain(std::string what, int exit_code) {
-    return program::complain("headrace-path-tracer", std::move(what), exit_code);
+int complain(const std::string& what, int exit_code) {
+    return program::complain("headrace-path-tracer", what, exit_code);
 }
 
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
