@@ -8,6 +8,7 @@
 #include "options.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "read_bodies.hpp"
 #include "report.hpp"
@@ -125,7 +126,7 @@ void run(Options options) {
     if (trace) options.trace.write(*trace);
     if (options.quiet) return;
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    std::fputs(table_of(simulation, history, jobs).c_str(), stdout_is_taken ? stderr : stdout);
+    std::fputs(table_of(simulation, history, jobs).c_str(), program::table_output(stdout_is_taken));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "options.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "report.hpp"
 #include <headrace/core/trace.hpp>
@@ -74,7 +75,7 @@ void run(const Options& options) {
     program::write_output(options.report, json_of(options, findings));
     if (trace) options.trace.write(*trace);
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    if (!options.quiet) std::fputs(table_of(findings).c_str(), stdout_is_taken ? stderr : stdout);
+    if (!options.quiet) std::fputs(table_of(findings).c_str(), program::table_output(stdout_is_taken));
     if (findings.verdict) findings.verdict->throw_if_wrong();
 }
 

@@ -3,6 +3,7 @@
 #include "program/exit_code.hpp"
 #include "program/one_process.hpp"
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 
 #include <cstdio>
@@ -42,7 +43,8 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         const Report report = machine.report();
         program::write_output(options.report, report.json() + "\n");
         machine.write_trace();
-        if (!options.quiet) std::fputs(report.table().c_str(), line.writes_to_stdout() ? stderr : stdout);
+        if (!options.quiet)
+            std::fputs(report.table().c_str(), program::table_output(line.writes_to_stdout()));
     });
 }
 

@@ -11,6 +11,7 @@
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
 #include "program/printable.hpp"
+#include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "program/used_files.hpp"
 #include "report.hpp"
@@ -181,7 +182,7 @@ void run(const Options& options) {
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout() || options.plot == "-";
-    std::FILE* const out = stdout_is_taken ? stderr : stdout;
+    std::FILE* const out = program::table_output(stdout_is_taken);
 
     std::vector<std::string> reports;
     for (std::size_t i = 0; i < problems.size(); ++i) {

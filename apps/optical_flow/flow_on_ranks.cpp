@@ -17,8 +17,8 @@ using headrace::ErrorPtr;
 using headrace::cluster::SharedItems;
 using Bytes = SharedItems::Result;
 
-/// Of the results of a rank's block.
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+/// Of the results of all ranks in one round.
+constexpr std::size_t most_bytes = std::size_t{4} << 30;
 
 /// The frames of one block of pairs after another. Other ranks read those between.
 class BlockFrames final : public FrameSource {
@@ -79,8 +79,20 @@ void expect_files(const std::vector<std::string>& names) {
     }
 }
 
-FlowOnRanks::FlowOnRanks(FlowStream& flow, FrameSource& source, std::size_t at_once, bool fields)
-    : flow_(flow), source_(source), at_once_(at_once), fields_(fields) {}
+FlowOnRanks::FlowOnRanks(const headrace::cluster::Session& session, FlowStream& flow, FrameSource& source,
+                         std::size_t at_once, bool fields)
+    : flow_(flow),
+      source_(source),
+      ranks_(static_cast<std::size_t>(session.ranks())),
+      at_once_(at_once),
+      fields_(fields) {
+    const std::string size =
+        std::to_string(source.size().width) + " x " + std::to_string(source.size().height);
+    const std::string of_first = session.broadcast(size);
+    if (size != of_first)
+        program::refuse("frames have " + size + " pixels on rank " + std::to_string(session.rank()) +
+                        ", and " + of_first + " on rank 0; all ranks need the same input");
+}
 
 std::int64_t FlowOnRanks::run(const Finish& finish, const FramesEnd& frames_end, std::int64_t most) {
     const std::size_t pixels = source_.size().pixels();
@@ -97,7 +109,8 @@ std::int64_t FlowOnRanks::run(const Finish& finish, const FramesEnd& frames_end,
     };
     // Between two blocks devices run empty. So a block has several times what they have under way.
     const std::size_t of_pair = sizeof(double) + 2 * u.size() * sizeof(float);
-    SharedItems::Options options{.at_once = std::clamp<std::size_t>(most_bytes / of_pair, 1, 4 * at_once_)};
+    const std::size_t most_pairs = std::max<std::size_t>(most_bytes / ranks_ / of_pair, 1);
+    SharedItems::Options options{.at_once = std::min(most_pairs, 4 * at_once_), .most = most_pairs};
     if (const auto frames = source_.frames())
         options.items = static_cast<std::uint64_t>(std::clamp<std::int64_t>(*frames - 1, 0, most));
     SharedItems items(options, take);

@@ -3,6 +3,7 @@
 #include "flow_stream.hpp"
 #include "frame_source.hpp"
 #include "size.hpp"
+#include <headrace/domains/cluster/session.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,9 @@ public:
                                       std::span<const float> v)>;
 
     /// `at_once`: pairs that the devices of this rank have under way. `fields`: rank 0 needs u and v.
-    FlowOnRanks(FlowStream& flow, FrameSource& source, std::size_t at_once, bool fields);
+    /// Errors: invalid_argument if frames have another size on rank 0
+    FlowOnRanks(const headrace::cluster::Session& session, FlowStream& flow, FrameSource& source,
+                std::size_t at_once, bool fields);
 
     /// Called before a block of pairs: no frame from this one on will be read, until the next call.
     using FramesEnd = std::function<void(std::int64_t frame)>;
@@ -42,7 +45,7 @@ public:
 private:
     FlowStream& flow_;
     FrameSource& source_;
-    std::size_t at_once_;
+    std::size_t ranks_, at_once_;
     bool fields_;
     std::vector<double> pairs_of_ranks_{};
 };

@@ -160,6 +160,13 @@ public:
         return true;
     }
 
+    bool skip(std::int64_t frames) override {
+        video::FrameHeader header;
+        for (; frames > 0; --frames)
+            if (!stream_.read(header, frame_)) return false;
+        return true;
+    }
+
 private:
     video::StreamSource stream_;
     std::vector<std::uint8_t> frame_;

@@ -174,14 +174,14 @@ void find_flow(const Options& options, Machine& machine) {
     if (machine.session() != nullptr) expect_files(inputs);
     const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
-    if (const std::string note = source->note(); !note.empty())
+    const bool is_first = machine.session() == nullptr || machine.session()->is_first();
+    if (const std::string note = source->note(); !note.empty() && is_first)
         headrace::log_warning(inputs.front() + ": " + note);
     // Frames up to this one will be read by this process.
     const auto decode_up_to = [&](std::int64_t frame) {
         if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
             source->decode_ahead(lanes(machine, "decoding", bytes), frame);
     };
-    const bool is_first = machine.session() == nullptr || machine.session()->is_first();
     std::optional<Truth> truth;
     if (!options.truth.empty() && is_first) truth.emplace(input_names(options.truth), size);
     const Plan plan = plan_of(options, machine, size);
@@ -212,13 +212,15 @@ void find_flow(const Options& options, Machine& machine) {
     const auto wait = [&] {
         for (const auto& sink : sinks) sink->wait();
     };
-    FlowOnRanks on_ranks(flow, *source, plan.in_flight,
+    std::optional<FlowOnRanks> on_ranks;
+    if (machine.session() != nullptr)
+        on_ranks.emplace(*machine.session(), flow, *source, plan.in_flight,
                          !options.folder.empty() || !options.video.empty() || !options.truth.empty());
     std::int64_t pairs = 0;
     machine.timed([&] {
         try {
-            if (machine.session() != nullptr) {
-                pairs = on_ranks.run(finish, decode_up_to, frames - 1);
+            if (on_ranks) {
+                pairs = on_ranks->run(finish, decode_up_to, frames - 1);
             } else {
                 decode_up_to(frames);
                 pairs = flow.run(
@@ -241,10 +243,10 @@ void find_flow(const Options& options, Machine& machine) {
 
     machine.report("width", std::int64_t{size.width});
     machine.report("height", std::int64_t{size.height});
-    if (machine.session() == nullptr)
-        report(machine, flow.pipeline().report());
+    if (on_ranks)
+        report(machine, pairs, on_ranks->pairs_of_ranks());
     else
-        report(machine, pairs, on_ranks.pairs_of_ranks());
+        report(machine, flow.pipeline().report());
     machine.report("norms", norms);
     if (truth) report(machine, truth->errors());
 }

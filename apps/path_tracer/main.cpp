@@ -6,6 +6,7 @@
 #include "job_program/interruption.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "render.hpp"
 #include "vector_math.hpp"
@@ -84,7 +85,7 @@ void run(const Options& options) {
     program::write_output(options.report, report.json() + "\n");
     if (trace) options.trace.write(*trace);
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    if (!options.quiet) std::fputs(report.table().c_str(), stdout_is_taken ? stderr : stdout);
+    if (!options.quiet) std::fputs(report.table().c_str(), program::table_output(stdout_is_taken));
 }
 
 } // namespace

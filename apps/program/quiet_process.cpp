@@ -29,6 +29,9 @@ void become_quiet() {
 
 bool is_quiet() noexcept { return quiet; }
 
+// Standard output of a quiet process leads nowhere.
+std::FILE* table_output(bool stdout_is_taken) noexcept { return stdout_is_taken && !quiet ? stderr : stdout; }
+
 void tell_failures_by(FailureTeller teller) { teller_of_process() = std::move(teller); }
 
 void tell_failure(const std::function<void()>& print) {

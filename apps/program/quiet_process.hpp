@@ -1,5 +1,6 @@
 // apps/program/quiet_process.hpp - several processes of one program, of which one writes the results.
 #pragma once
+#include <cstdio>
 #include <functional>
 #include <string>
 
@@ -11,6 +12,8 @@ namespace program {
 /// Threads   one, before any output
 void become_quiet();
 [[nodiscard]] bool is_quiet() noexcept;
+/// Where tables for people go: standard output, or standard error if another output goes there.
+[[nodiscard]] std::FILE* table_output(bool stdout_is_taken) noexcept;
 
 /// Decides whether and when a failure of this process is printed. `print` prints it.
 using FailureTeller = std::function<void(const std::function<void()>& print)>;

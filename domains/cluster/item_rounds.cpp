@@ -43,6 +43,8 @@ std::vector<std::uint64_t> items_of_round(std::span<const ItemPace> ranks,
         begin = end;
     }
     items.back() += all - begin;
+    for (std::size_t rank = 0; rank < items.size(); ++rank)
+        items[rank] = std::min(items[rank], ranks[rank].most);
     return items;
 }
 

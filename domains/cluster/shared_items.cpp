@@ -1,17 +1,22 @@
 // domains/cluster/shared_items.cpp - see shared_items.hpp.
 //
 // A round is a join of all ranks: each sends its results to rank 0, which answers with the blocks of the
-// round after the next. The blocks of the first two rounds follow from what each rank can do at once.
+// round after the next. The blocks of the first two rounds follow from what each rank can do at once. After
+// the last round there is one more join, whose answer says that rank 0 has taken all. Where something has
+// failed, the first join without an answer gets the error.
 #include <headrace/domains/cluster/shared_items.hpp>
 #include <headrace/internal/domains/cluster/current_node.hpp>
 #include <headrace/internal/domains/cluster/item_rounds.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -22,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 using Result = SharedItems::Result;
 
 constexpr std::uint64_t rounds_ahead = 2; // whose blocks ranks know without an answer
+constexpr std::size_t rounds_kept = 8;    // more than are under way
+constexpr double growth_of_unused = 1.05; // of the assumed speed of a rank without items: it is tried again
 
 /// The results of a rank in one round.
 struct Part {
@@ -71,10 +78,9 @@ public:
         if (options.at_once == 0) throw Error{ErrorKind::invalid_argument, "SharedItems: no item at once"};
         if (node_) {
             number_ = node_->next_job();
-            for (const Message& all : node_->exchange(Writer().put(options.at_once).take()))
-                paces_.push_back({.at_once = Reader(all).get<std::uint64_t>()});
+            meet(options);
         } else {
-            paces_.push_back({.at_once = options.at_once});
+            paces_.push_back({.at_once = options.at_once, .most = options.most});
         }
         done_.resize(paces_.size());
         for (std::uint64_t round = 0; round < rounds_ahead; ++round) plan_round();
@@ -93,9 +99,9 @@ public:
     std::optional<IndexRange> next() {
         HEADRACE_ASSERT(!is_in_block_);
         std::unique_lock lock(mutex_);
-        wait(lock, [this] { return begun_ < blocks_.size() || is_planned_; });
-        if (begun_ == blocks_.size()) return std::nullopt;
-        block_ = blocks_[begun_++].of(rank());
+        wait(lock, [this] { return begun_ < planned_ || is_planned_; });
+        if (begun_ == planned_) return std::nullopt;
+        block_ = blocks_of(begun_++).of(rank());
         is_in_block_ = true;
         began_ = Clock::now();
         return block_;
@@ -126,9 +132,42 @@ public:
 private:
     [[nodiscard]] int rank() const { return node_ ? node_->rank() : 0; }
 
+    /// All ranks learn what each can do, and compare what they know of the stream.
+    void meet(const Options& options) {
+        const auto text = [](std::optional<std::uint64_t> items) {
+            return items ? std::to_string(*items) : "an unknown number of";
+        };
+        Writer mine;
+        mine.put(options.at_once).put(options.most).put<std::uint8_t>(items_ ? 1 : 0).put(items_.value_or(0));
+        std::optional<std::uint64_t> of_first;
+        for (const Message& message : node_->exchange(mine.take())) {
+            Reader read(message);
+            const auto at_once = read.get<std::uint64_t>(), most = read.get<std::uint64_t>();
+            std::optional<std::uint64_t> items;
+            if (read.get<std::uint8_t>() != 0) items = read.get<std::uint64_t>();
+            if (paces_.empty()) of_first = items;
+            if (items != of_first)
+                throw Error{
+                    ErrorKind::invalid_argument,
+                    fmt::format("rank {} finds {} items, and rank 0 finds {}; all need the same input",
+                                paces_.size(), text(items), text(of_first))};
+            paces_.push_back({.at_once = at_once, .most = most});
+        }
+    }
+
+    /// With the lock.
+    [[nodiscard]] const Blocks& blocks_of(std::uint64_t round) const {
+        return blocks_[round - (planned_ - blocks_.size())];
+    }
+    void add(Blocks blocks) {
+        blocks_.push_back(std::move(blocks));
+        ++planned_;
+        if (blocks_.size() > rounds_kept) blocks_.pop_front();
+    }
+
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
-        // Rank 0 tells what an item of this rank's has failed of, when it has taken the items before.
+        // Rank 0 answers what an item of this rank has failed of, when it has taken the items before.
         changed_.wait(lock, [&] { return failure_ || (!has_failed_ && ready()); });
         if (failure_) throw Error{*failure_};
     }
@@ -141,73 +180,108 @@ private:
         if (left && *left == 0)
             is_planned_ = true;
         else
-            blocks_.push_back({begin, items_of_round(paces_, left)});
+            add({begin, items_of_round(paces_, left)});
     }
 
     void run() {
         try {
-            for (std::uint64_t round = 0;; ++round) {
-                std::unique_lock lock(mutex_);
-                if (is_planned_ && round == blocks_.size()) {
-                    is_over_ = true;
-                    break;
-                }
-                changed_.wait(lock, [this] { return is_stopped_ || !parts_.empty(); });
-                if (parts_.empty()) return;
-                Part mine = std::move(parts_.front());
-                parts_.pop_front();
-                lock.unlock();
+            std::uint64_t round = 0;
+            while (std::optional<Part> mine = next_part(round)) {
                 if (rank() == 0)
-                    take_round(round, std::move(mine));
+                    take_round(round, std::move(*mine));
                 else
-                    send(round, mine);
+                    send(round, *mine);
                 changed_.notify_all();
+                ++round;
             }
         } catch (...) {
+            const ErrorPtr failure = current_error();
+            if (node_ && rank() == 0) answer_with(failure);
             const std::scoped_lock lock(mutex_);
-            failure_ = current_error();
+            failure_ = failure;
         }
         changed_.notify_all();
     }
 
+    /// This rank's part of the round. Nothing: there are no more rounds, or this object ends early.
+    std::optional<Part> next_part(std::uint64_t round) {
+        std::unique_lock lock(mutex_);
+        if (is_planned_ && round == planned_) {
+            lock.unlock();
+            end(round);
+            lock.lock();
+            is_over_ = true;
+            return std::nullopt;
+        }
+        changed_.wait(lock, [this] { return is_stopped_ || !parts_.empty(); });
+        if (parts_.empty()) return std::nullopt;
+        Part mine = std::move(parts_.front());
+        parts_.pop_front();
+        return mine;
+    }
+
+    /// Waits for the other ranks, after the last round.
+    void end(std::uint64_t round) {
+        if (!node_) return;
+        if (rank() != 0) return static_cast<void>(exchange(round, {}));
+        static_cast<void>(node_->collect({number_, round}));
+        answer(round, Writer().put(ErrorPtr{}).take());
+    }
+
     // ---- other ranks
 
+    /// Returns the answer of rank 0, behind its error.
+    Message exchange(std::uint64_t round, Message mine) {
+        Message answer =
+            std::move(node_->exchange_with_first({number_, round}, std::move(mine)).front().bytes);
+        if (const ErrorPtr error = Reader(answer).error()) throw Error{*error};
+        return answer;
+    }
+
     void send(std::uint64_t round, const Part& mine) {
-        const std::vector<Answer> answers = node_->exchange_with_first({number_, round}, mine.message());
-        Reader answer(answers.front().bytes);
+        const Message bytes = exchange(round, mine.message());
+        Reader answer(bytes);
+        static_cast<void>(answer.error());
         const std::scoped_lock lock(mutex_);
         is_planned_ = answer.get<std::uint8_t>() != 0;
         if (is_planned_) {
             items_ = answer.get<std::uint64_t>();
             return;
         }
-        Blocks& blocks = blocks_.emplace_back(Blocks{answer.get<std::uint64_t>()});
+        Blocks blocks{answer.get<std::uint64_t>()};
         for (std::size_t i = 0; i < paces_.size(); ++i) blocks.items.push_back(answer.get<std::uint64_t>());
+        add(std::move(blocks));
     }
 
     // ---- rank 0
 
     void take_round(std::uint64_t round, Part mine) {
-        std::vector<Part> parts;
-        if (node_)
-            for (const Message& part : node_->collect({number_, round}))
+        std::vector<Part> parts(1);
+        if (node_) {
+            parts.clear();
+            for (Message& part : node_->collect({number_, round})) {
                 parts.push_back(part.empty() ? Part{} : Part::of(part));
-        else
-            parts.emplace_back();
+                part = {}; // they are large
+            }
+        }
         parts.front() = std::move(mine);
-        const auto failed = std::ranges::find_if(parts, [](const Part& part) { return part.why != nullptr; });
         Blocks blocks;
+        std::uint64_t end = 0;
         {
             const std::scoped_lock lock(mutex_);
-            blocks = blocks_[round];
+            blocks = blocks_of(round);
             note(blocks, parts);
             plan_round();
+            end = items_.value_or(blocks.end());
         }
-        if (node_ && failed == parts.end()) node_->publish({number_, round}, {{.bytes = answer(round)}});
+        const bool has_failed =
+            std::ranges::any_of(parts, [](const Part& part) { return part.why != nullptr; });
+        if (node_ && !has_failed) answer(round, next_blocks(round));
         changed_.notify_all();
         for (std::size_t rank = 0; rank < parts.size(); ++rank) {
             std::uint64_t item = blocks.of(static_cast<int>(rank)).begin;
-            for (const Result& result : parts[rank].results) take_(item++, result);
+            for (const Result& result : parts[rank].results)
+                if (item < end) take_(item++, result);
             if (parts[rank].why) throw Error{*parts[rank].why};
         }
     }
@@ -217,27 +291,44 @@ private:
         for (std::size_t rank = 0; rank < parts.size(); ++rank) {
             const IndexRange block = blocks.of(static_cast<int>(rank));
             const std::size_t results = parts[rank].results.size();
+            if (results > block.size())
+                throw Error{ErrorKind::internal, "a rank has processed more items than its block has"};
             done_[rank] += results;
-            if (results > 0 && parts[rank].seconds > 0)
-                paces_[rank].items_per_second = static_cast<double>(results) / parts[rank].seconds;
+            double& speed = paces_[rank].items_per_second;
+            if (block.empty())
+                speed *= growth_of_unused;
+            else if (results > 0 && parts[rank].seconds > 0)
+                speed = static_cast<double>(results) / parts[rank].seconds;
             if (results < block.size() && !(items_ && *items_ <= block.begin + results))
                 items_ = block.begin + results;
         }
     }
 
-    [[nodiscard]] Message answer(std::uint64_t round) {
+    [[nodiscard]] Message next_blocks(std::uint64_t round) {
         const std::scoped_lock lock(mutex_);
         Writer answer;
-        answer.put<std::uint8_t>(is_planned_ ? 1 : 0);
+        answer.put(ErrorPtr{}).put<std::uint8_t>(is_planned_ ? 1 : 0);
         if (is_planned_) return answer.put(*items_).take();
-        const Blocks& blocks = blocks_[round + rounds_ahead];
+        const Blocks& blocks = blocks_of(round + rounds_ahead);
         answer.put(blocks.begin);
         for (const std::uint64_t items : blocks.items) answer.put(items);
         return answer.take();
     }
 
+    void answer(std::uint64_t round, Message bytes) {
+        node_->publish({number_, round}, {{.bytes = std::move(bytes)}});
+        answered_ = round + 1;
+    }
+    void answer_with(const ErrorPtr& error) noexcept {
+        try {
+            answer(answered_, Writer().put(error).take());
+        } catch (...) { // the ranks work together no more, and know it
+        }
+    }
+
     const std::shared_ptr<Node> node_ = current_node(); ///< null: there is one process
     CallNumber number_;
+    std::uint64_t answered_ = 0; ///< by rank 0: joins. Of the thread alone
 
     // Of the caller's thread:
     std::uint64_t begun_ = 0; ///< rounds
@@ -250,7 +341,8 @@ private:
     std::optional<std::uint64_t> items_; ///< nothing: the end is not known
     std::vector<ItemPace> paces_;        ///< of each rank
     std::vector<std::uint64_t> done_;    ///< on rank 0: items of each rank
-    std::vector<Blocks> blocks_;         ///< of each round that is planned
+    std::deque<Blocks> blocks_;          ///< of the last rounds that are planned
+    std::uint64_t planned_ = 0;          ///< rounds
     bool is_planned_ = false;            ///< there are no more rounds
     bool has_failed_ = false;            ///< an item of this rank
     bool is_over_ = false, is_stopped_ = false;

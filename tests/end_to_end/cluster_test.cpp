@@ -228,6 +228,20 @@ TEST_P(Ranks, OpticalFlowWritesWhatComesBeforeABrokenFrame) {
     expect_same_files(folder_.path() / "alone", folder_.path() / "ranks");
 }
 
+TEST_P(Ranks, PrintATableOnce) {
+    folder_.write("sample.mci", sample);
+    const std::vector<std::pair<std::string, Options>> runs{
+        {"fluorescence", {"--input", "sample.mci"}},
+        {"barnes-hut", {"--plummer", "100"}},
+        {"optical-flow", {"--input", "memory:3", "--width", "64", "--height", "48"}}};
+    for (const auto& [program, options] : runs) {
+        const Outcome outcome = run(program, options + Options{"--devices", "cpu", "--report", "-"});
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+        EXPECT_TRUE(json::accept(outcome.output)) << outcome.output;
+        EXPECT_EQ(count(outcome.errors, "  device "), 1u) << program << ": " << outcome.errors;
+    }
+}
+
 TEST_P(Ranks, OpticalFlowRefusesAPipe) {
     expect_refusal(GetParam(), "optical-flow", flow + Options{"--input", "-"}, "is a pipe");
 }

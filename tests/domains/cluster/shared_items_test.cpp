@@ -111,17 +111,56 @@ TEST_P(SharedStreams, TakeWhatCameBeforeABrokenItem) {
         EXPECT_EQ(errors.front()->message(), "item " + std::to_string(broken) + " is broken");
         for (const ErrorPtr& error : errors)
             EXPECT_TRUE(error) << "a rank waits for more, or believes that all is well";
+        for (const ErrorPtr& error : errors)
+            EXPECT_TRUE(error && error->message() == errors.front()->message());
         EXPECT_EQ(stream.taken, broken);
     }
 }
 
-TEST_P(SharedStreams, EndWhenAResultCannotBeTaken) {
-    Stream stream{.items = 200, .not_written = 40};
-    const auto errors = stream.run(ranks_, network_);
-    ASSERT_TRUE(errors.front());
-    EXPECT_EQ(errors.front()->message(), "the disk is full");
-    for (const ErrorPtr& error : errors) EXPECT_TRUE(error);
-    EXPECT_EQ(stream.taken, 40u);
+// Also the last one.
+TEST_P(SharedStreams, FailOnAllRanksWhenAResultCannotBeTaken) {
+    for (const std::uint64_t not_written : {0, 40, 199}) {
+        SimulatedNetwork network(ranks_, {.seed = fresh_seed(), .most_delay = 300us});
+        Stream stream{.items = 200, .not_written = not_written};
+        for (const ErrorPtr& error : stream.run(ranks_, network)) {
+            ASSERT_TRUE(error);
+            EXPECT_EQ(error->message(), "the disk is full");
+        }
+        EXPECT_EQ(stream.taken, not_written);
+    }
+}
+
+TEST_P(SharedStreams, CanFollowOneThatHasFailed) {
+    const auto errors = on_nodes(network_, ranks_, [&](const std::shared_ptr<cluster::Node>& node) {
+        const cluster::NodeOfThisThread mine(node);
+        const auto pass = [&](const SharedItems::Take& take) {
+            SharedItems shared({.at_once = 2, .items = 30}, take);
+            while (const auto block = shared.next()) shared.hand_over(std::vector<Result>(block->size()));
+            return shared.finish();
+        };
+        EXPECT_THROW(pass([](std::uint64_t item, std::span<const std::byte>) {
+                         if (item == 9) throw Error{ErrorKind::io, "the disk is full"};
+                     }),
+                     Error);
+        std::uint64_t taken = 0;
+        EXPECT_EQ(pass([&](std::uint64_t, std::span<const std::byte>) { ++taken; }), 30u);
+        EXPECT_EQ(taken, node->rank() == 0 ? 30u : 0u);
+    });
+    for (const ErrorPtr& error : errors) EXPECT_FALSE(error) << error->what();
+}
+
+TEST_P(SharedStreams, AreRefusedIfRanksFindDifferentOnes) {
+    if (ranks_ == 1) GTEST_SKIP() << "one rank has one stream";
+    const auto errors = on_nodes(network_, ranks_, [&](const std::shared_ptr<cluster::Node>& node) {
+        const cluster::NodeOfThisThread mine(node);
+        SharedItems shared({.items = node->rank() == 1 ? 12 : 10},
+                           [](std::uint64_t, std::span<const std::byte>) {});
+    });
+    for (const ErrorPtr& error : errors) {
+        ASSERT_TRUE(error);
+        EXPECT_NE(error->message().find("rank 1 finds 12 items, and rank 0 finds 10"), std::string::npos)
+            << error->what();
+    }
 }
 
 TEST(SharedStream, OfOneProcessNeedsNoRanks) {
@@ -164,6 +203,12 @@ TEST(ItemsOfARound, AreDividedBySpeed) {
     EXPECT_EQ(items_of_round(known, {}), (Items{2, 10}));
     const std::vector<ItemPace> partly{{.at_once = 5, .items_per_second = 30}, {.at_once = 10}};
     EXPECT_EQ(items_of_round(partly, {}), (Items{5, 10}));
+}
+
+TEST(ItemsOfARound, AreNotMoreThanARankCanHold) {
+    const std::vector<ItemPace> ranks{{.at_once = 4, .most = 5, .items_per_second = 90},
+                                      {.at_once = 4, .items_per_second = 10}};
+    EXPECT_EQ(items_of_round(ranks, {}), (std::vector<std::uint64_t>{5, 1}));
 }
 
 TEST(ItemsOfARound, AreAllGiven) {

@@ -26,16 +26,19 @@ namespace headrace::cluster {
 /// A rank begins a round while rank 0 still takes the results of the two before. Without MPI, one rank
 /// processes all.
 ///
-/// All ranks make the object, between the same calls of Session and Runtime, and then the calls above.
+/// All ranks make the object, between the same calls of Session and Runtime, and then the calls above. After
+/// the loss of a rank, it ends with an error, also if the others go on.
 ///
 /// Memory    rank 0 holds the results of two rounds, of all ranks
 /// Threads   one makes all calls; `take` is called by another one
-/// Errors    each call throws if a rank is lost or has ended, and on rank 0 what `take` has thrown, and what
-///           `hand_over` has been passed. Other ranks then get it when the session of rank 0 leaves
+/// Errors    invalid_argument if ranks have different numbers of items. What `take` has thrown, or
+///           `hand_over` has been passed, is thrown on all ranks, by one of their next calls; so is the loss
+///           of a rank
 class HEADRACE_EXPORT SharedItems {
 public:
     struct Options {
         std::uint64_t at_once = 1;               ///< items of this rank in the first rounds, at least 1
+        std::uint64_t most = ~std::uint64_t{0};  ///< items of this rank in any round, at least `at_once`
         std::optional<std::uint64_t> items = {}; ///< their number, the same on all ranks; nothing: not known
     };
     using Result = std::vector<std::byte>;
