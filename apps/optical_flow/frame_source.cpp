@@ -80,9 +80,9 @@ public:
     }
 
     /// Samples of two bytes in three channels, and what they are decoded from.
-    headrace::Bytes bytes_ahead() const override { return 2 * 2 * 3 * size_.pixels(); }
-    void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames) override {
-        lanes_ = std::move(lanes);
+    headrace::Bytes bytes_ahead() const override { return headrace::Bytes{2} * 2 * 3 * size_.pixels(); }
+    void decode_ahead(const std::vector<headrace::HostLane*>& lanes, std::int64_t frames) override {
+        lanes_ = lanes;
         end_ = std::min<std::uint64_t>(files_.size(), static_cast<std::uint64_t>(frames));
     }
 
@@ -235,7 +235,7 @@ bool is_memory(const std::string& name) { return name.starts_with(memory); }
 
 } // namespace
 
-void FrameSource::decode_ahead(std::vector<headrace::HostLane*>, std::int64_t) {}
+void FrameSource::decode_ahead(const std::vector<headrace::HostLane*>&, std::int64_t) {}
 
 bool FrameSource::skip(std::int64_t frames) {
     std::vector<float> passed(frames > 0 ? size().pixels() : 0);

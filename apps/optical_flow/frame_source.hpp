@@ -45,7 +45,7 @@ public:
     /// Frames are decoded beside each other from now on, one in each of these lanes, which outlive this.
     /// `frames`: that will be read or passed over, at the most, counted from the first. Files alone: of a
     /// pipe nothing is asked before its turn
-    virtual void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames);
+    virtual void decode_ahead(const std::vector<headrace::HostLane*>& lanes, std::int64_t frames);
 
 protected:
     FrameSource() = default;
