@@ -45,6 +45,18 @@ std::string without_time(std::string text) {
     return text;
 }
 
+/// Returns how many files there are.
+std::size_t expect_same_files(const fs::path& expected, const fs::path& found) {
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(expected)) {
+        const fs::path name = entry.path().filename();
+        EXPECT_TRUE(without_time(content(expected / name)) == without_time(content(found / name))) << name;
+        ++files;
+    }
+    EXPECT_EQ(files, static_cast<std::size_t>(std::distance(fs::directory_iterator(found), {})));
+    return files;
+}
+
 struct Run {
     int ranks;
     const char* grid;
@@ -85,14 +97,7 @@ TEST_P(Grids, FluorescenceWritesTheSameFiles) {
     const Outcome outcome = shell(ranks, command_line(number, "fluorescence", options, before));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(count(outcome.output, "3000 packets"), 1u) << outcome.output;
-    std::size_t files = 0;
-    for (const auto& entry : fs::directory_iterator(alone)) {
-        const fs::path name = entry.path().filename();
-        EXPECT_TRUE(without_time(content(alone / name)) == without_time(content(ranks / name))) << name;
-        ++files;
-    }
-    EXPECT_GE(files, 6u);
-    EXPECT_EQ(files, static_cast<std::size_t>(std::distance(fs::directory_iterator(ranks), {})));
+    EXPECT_GE(expect_same_files(alone, ranks), 6u);
 }
 
 TEST_P(Ranks, ExamplesFindTheKnownAnswers) {
@@ -176,16 +181,6 @@ TEST_P(Ranks, CoexecFindsTheRightProduct) {
 
 /// Small pictures, and little work for each.
 const Options flow{"--devices", "cpu", "--quiet", "--iterations", "5", "--warps", "1"};
-
-void expect_same_files(const fs::path& expected, const fs::path& found) {
-    std::size_t files = 0;
-    for (const auto& entry : fs::directory_iterator(expected)) {
-        const fs::path name = entry.path().filename();
-        EXPECT_TRUE(content(expected / name) == content(found / name)) << name;
-        ++files;
-    }
-    EXPECT_EQ(files, static_cast<std::size_t>(std::distance(fs::directory_iterator(found), {})));
-}
 
 TEST_P(Ranks, OpticalFlowWritesTheSameFiles) {
     const Options generated = flow + Options{"--width", "64", "--height", "48", "--input", "memory:23"};
