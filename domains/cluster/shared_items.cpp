@@ -75,7 +75,7 @@ struct Blocks {
 class SharedItems::Rounds {
 public:
     Rounds(const Options& options, Take take) : items_(options.items), take_(std::move(take)) {
-        if (options.at_once == 0) throw Error{ErrorKind::invalid_argument, "SharedItems: no item at once"};
+        expect(options.at_once > 0 && options.at_once <= options.most, "at_once is 1 to `most`");
         if (node_) {
             number_ = node_->next_job();
             meet(options);
@@ -97,7 +97,7 @@ public:
     Rounds& operator=(const Rounds&) = delete;
 
     std::optional<IndexRange> next() {
-        HEADRACE_ASSERT(!is_in_block_);
+        expect(!is_in_block_, "next() after next(): the results of the last block come first");
         std::unique_lock lock(mutex_);
         wait(lock, [this] { return begun_ < planned_ || is_planned_; });
         if (begun_ == planned_) return std::nullopt;
@@ -108,7 +108,8 @@ public:
     }
 
     void hand_over(std::vector<Result> results, ErrorPtr why) {
-        HEADRACE_ASSERT(is_in_block_ && results.size() <= block_.size());
+        expect(is_in_block_, "hand_over() without a block");
+        expect(results.size() <= block_.size(), "hand_over() of more results than the block has items");
         is_in_block_ = false;
         const std::chrono::duration<double> took = Clock::now() - began_;
         {
@@ -121,6 +122,8 @@ public:
 
     std::uint64_t finish() {
         std::unique_lock lock(mutex_);
+        expect(failure_ || has_failed_ || (is_planned_ && begun_ == planned_ && !is_in_block_),
+               "finish() before next() has returned nothing");
         wait(lock, [this] { return is_over_; });
         return *items_;
     }
@@ -130,6 +133,10 @@ public:
     }
 
 private:
+    static void expect(bool is_right, const char* what) {
+        if (!is_right) throw Error{ErrorKind::invalid_argument, std::string("SharedItems: ") + what};
+    }
+
     [[nodiscard]] int rank() const { return node_ ? node_->rank() : 0; }
 
     /// All ranks learn what each can do, and compare what they know of the stream.
@@ -187,10 +194,12 @@ private:
         try {
             std::uint64_t round = 0;
             while (std::optional<Part> mine = next_part(round)) {
+                const bool has_failed = mine->why != nullptr;
                 if (rank() == 0)
                     take_round(round, std::move(*mine));
                 else
                     send(round, *mine);
+                if (has_failed) ends_before_failure();
                 changed_.notify_all();
                 ++round;
             }
@@ -201,6 +210,12 @@ private:
             failure_ = failure;
         }
         changed_.notify_all();
+    }
+
+    /// Another rank has found the end before the item of this rank that has failed.
+    void ends_before_failure() {
+        const std::scoped_lock lock(mutex_);
+        has_failed_ = false;
     }
 
     /// This rank's part of the round. Nothing: there are no more rounds, or this object ends early.
@@ -274,16 +289,19 @@ private:
             plan_round();
             end = items_.value_or(blocks.end());
         }
-        const bool has_failed =
-            std::ranges::any_of(parts, [](const Part& part) { return part.why != nullptr; });
-        if (node_ && !has_failed) answer(round, next_blocks(round));
+        ErrorPtr why; // of the item at the end
+        for (std::size_t rank = 0; rank < parts.size(); ++rank)
+            if (parts[rank].why &&
+                blocks.of(static_cast<int>(rank)).begin + parts[rank].results.size() == end)
+                why = parts[rank].why;
+        if (node_ && !why) answer(round, next_blocks(round));
         changed_.notify_all();
         for (std::size_t rank = 0; rank < parts.size(); ++rank) {
             std::uint64_t item = blocks.of(static_cast<int>(rank)).begin;
             for (const Result& result : parts[rank].results)
                 if (item < end) take_(item++, result);
-            if (parts[rank].why) throw Error{*parts[rank].why};
         }
+        if (why) throw Error{*why};
     }
 
     /// How fast the ranks were, and whether the stream has ended. With the lock.

@@ -172,6 +172,45 @@ TEST(SharedStream, OfOneProcessNeedsNoRanks) {
     EXPECT_EQ(taken, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
+TEST(SharedStream, RefusesCallsInAnotherOrder) {
+    const auto nothing = [](std::uint64_t, std::span<const std::byte>) {};
+    EXPECT_THROW(SharedItems({.at_once = 0}, nothing), Error);
+    EXPECT_THROW(SharedItems({.at_once = 3, .most = 2}, nothing), Error);
+    SharedItems shared({.at_once = 3, .items = 8}, nothing);
+    EXPECT_THROW(shared.hand_over({}), Error);
+    EXPECT_THROW(shared.finish(), Error);
+    const auto block = shared.next();
+    ASSERT_TRUE(block);
+    EXPECT_THROW(static_cast<void>(shared.next()), Error);
+    EXPECT_THROW(shared.finish(), Error);
+    EXPECT_THROW(shared.hand_over(std::vector<Result>(4)), Error);
+    shared.hand_over(std::vector<Result>(block->size()));
+    while (const auto more = shared.next()) shared.hand_over(std::vector<Result>(more->size()));
+    EXPECT_EQ(shared.finish(), 8u);
+}
+
+// The end that an earlier block finds is the end, whatever later ones find.
+TEST(SharedStream, EndsAtTheFirstEnd) {
+    SimulatedNetwork network(3);
+    std::uint64_t taken = 0;
+    const auto errors = on_nodes(network, 3, [&](const std::shared_ptr<cluster::Node>& node) {
+        const cluster::NodeOfThisThread mine(node);
+        SharedItems shared({.at_once = 4},
+                           [&](std::uint64_t item, std::span<const std::byte>) { EXPECT_EQ(item, taken++); });
+        while (const auto block = shared.next()) {
+            const bool is_later = node->rank() == 2; // it sees more of a file that grows, and fails there
+            shared.hand_over(std::vector<Result>(is_later            ? 2
+                                                 : block->begin >= 6 ? 0
+                                                                     : std::min<std::uint64_t>(
+                                                                           6 - block->begin, block->size())),
+                             is_later ? std::make_shared<const Error>(ErrorKind::io, "broken") : nullptr);
+        }
+        EXPECT_EQ(shared.finish(), 6u);
+    });
+    for (const ErrorPtr& error : errors) EXPECT_FALSE(error) << error->what();
+    EXPECT_EQ(taken, 6u);
+}
+
 TEST(SharedStream, GivesAFasterRankMore) {
     using Clock = std::chrono::steady_clock;
     SimulatedNetwork network(2);
