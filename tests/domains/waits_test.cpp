@@ -1,0 +1,200 @@
+// tests/domains/waits_test.cpp - waits that would never end, in tasks, hooks, functions of `then` and forks.
+#include <core/eventually.hpp>
+#include <domains/job_order.hpp>
+#include <headrace/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Waiting : public JobOrder {
+protected:
+    /// Runs in a task of a job that writes `x_`; returns what it threw.
+    std::string thrown_in_task(const std::function<void()>& work) {
+        std::string thrown;
+        const JobHandle handle = runtime_->submit(with(std::move(Job("outer", 1).updates(x_)), [&](Task&) {
+            try {
+                work();
+            } catch (const Error& error) {
+                thrown = error.what();
+            }
+        }));
+        EXPECT_TRUE(handle.wait_for(100s)) << "it waits for ever";
+        return thrown;
+    }
+    const Numbers x_ = [] {
+        Numbers x("x", {64});
+        std::ranges::fill(x.fill(), 1U);
+        return x;
+    }();
+    static constexpr const char* of_its_own = "waits inside a task of its own job";
+};
+
+TEST_F(Waiting, ForAJobThatComesAfterItsOwnIsAnError) {
+    const std::string thrown = thrown_in_task(
+        [&] { runtime_->submit(with(std::move(Job("inner", 1).reads(x_)), [](Task&) {})).wait(); });
+    EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
+    EXPECT_NE(thrown.find("'inner'"), std::string::npos) << thrown;
+    EXPECT_NE(thrown.find("'outer'"), std::string::npos) << thrown;
+    const std::string limited = thrown_in_task([&] {
+        static_cast<void>(
+            runtime_->submit(with(std::move(Job("inner", 1).reads(x_)), [](Task&) {})).wait_for(1h));
+    });
+    EXPECT_NE(limited.find(of_its_own), std::string::npos) << limited;
+}
+
+TEST_F(Waiting, ForDataThatItsOwnJobWritesIsAnError) {
+    for (const bool fills : {false, true}) {
+        const std::string thrown = thrown_in_task([&] {
+            if (fills)
+                static_cast<void>(x_.fill());
+            else
+                static_cast<void>(x_.gather());
+        });
+        EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
+        EXPECT_NE(thrown.find("'x'"), std::string::npos) << thrown;
+    }
+}
+
+/// Every task of the outer job waits for one of its own making, three levels deep: there are more that wait
+/// than the devices have places.
+TEST_F(Waiting, ForOtherJobsWorks) {
+    std::atomic<int> leaves = 0;
+    std::function<Job(int)> nested = [&](int depth) {
+        return with(Job("level " + std::to_string(depth), 12), [&, depth](Task& task) {
+            for (auto i = task.range().begin; i < task.range().end; ++i)
+                if (depth == 0)
+                    ++leaves;
+                else if (i % 4 == 0)
+                    runtime_->submit(nested(depth - 1)).wait();
+        });
+    };
+    const JobHandle outer = runtime_->submit(nested(3));
+    ASSERT_TRUE(outer.wait_for(60s)) << "it waits for ever";
+    outer.wait();
+    EXPECT_EQ(leaves, 3 * 3 * 3 * 12);
+}
+
+TEST_F(Waiting, ForEachOtherIsAnError) {
+    std::atomic<const JobHandle*> first = nullptr, second = nullptr;
+    std::atomic<int> errors = 0;
+    const auto waits_for = [&](std::atomic<const JobHandle*>& other) {
+        return [&](Task&) {
+            other.wait(nullptr);
+            try {
+                other.load()->wait();
+            } catch (const Error& error) {
+                if (std::string(error.what()).find(of_its_own) != std::string::npos) ++errors;
+            }
+        };
+    };
+    const JobHandle one = runtime_->submit(with(Job("one", 1), waits_for(second)));
+    const JobHandle two = runtime_->submit(with(Job("two", 1), waits_for(first)));
+    first = &one;
+    first.notify_all();
+    second = &two;
+    second.notify_all();
+    ASSERT_TRUE(one.wait_for(100s) && two.wait_for(100s)) << "they wait for ever";
+    EXPECT_EQ(errors, 1);
+}
+
+TEST_F(Waiting, InHooksAndPoliciesIsAnError) {
+    struct Waits final : Policy {
+        explicit Waits(std::function<void()> wait) : wait_(std::move(wait)) {}
+        std::uint64_t next(std::size_t, const Progress&) override {
+            wait_();
+            return 1;
+        }
+        std::function<void()> wait_;
+    };
+    const auto wait = [&] { runtime_->submit(with(Job("inner", 1), held([](Task&) {}))).wait(); };
+    const auto waits = [&](const TaskStatistics&) { wait(); };
+    const auto nothing = [](const TaskStatistics&) {};
+    std::vector<Job> jobs(3, with(Job("outer", 1), [](Task&) {}));
+    jobs[0].on_tasks(waits, nothing);
+    jobs[1].on_tasks(nothing, waits);
+    jobs[2].policy([&] { return std::make_unique<Waits>(wait); }, "waits");
+    for (const Job& job : jobs) {
+        const JobHandle handle = runtime_->submit(job);
+        ASSERT_TRUE(handle.wait_for(100s)) << "it waits for ever";
+        try {
+            handle.wait();
+            ADD_FAILURE() << "nothing was said";
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("cannot "), std::string::npos) << error.what();
+        }
+        may_go_on_.raise();
+        runtime_ = fake_runtime(2); // the inner jobs have ended
+        may_go_on_.lower();
+    }
+}
+
+TEST_F(Waiting, APolicyThatIsNotMadeIsAnError) {
+    auto job = with(Job("outer", 1), [](Task&) {});
+    job.policy([] { return std::unique_ptr<Policy>(); }, "none of mine");
+    try {
+        runtime_->submit(job);
+        ADD_FAILURE() << "nothing was said";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("'none of mine'"), std::string::npos) << error.what();
+    }
+}
+
+TEST_F(Waiting, AForkedChildIsToldThatItHasNoRuntime) {
+    const JobHandle held_job = runtime_->submit(with(Job("held", 1), held([](Task&) {})));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        int told = 0;
+        try {
+            runtime_->submit(with(Job("in the child", 1), [](Task&) {}));
+        } catch (const Error&) {
+            ++told;
+        }
+        try {
+            held_job.wait();
+        } catch (const Error&) {
+            ++told;
+        }
+        runtime_.reset(); // which joins no threads
+        _exit(told);
+    }
+    int status = 0;
+    EXPECT_TRUE(eventually([&] { return waitpid(child, &status, WNOHANG) != 0; }));
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+    may_go_on_.raise();
+    held_job.wait();
+}
+
+TEST_F(Waiting, InThenForItselfIsAnError) {
+    std::atomic<const JobHandle*> self = nullptr;
+    std::string thrown;
+    const JobHandle call = then(runtime_->submit(with(Job("job", 1), [](Task&) {})), [&](JobStatus) {
+        self.wait(nullptr);
+        try {
+            self.load()->wait();
+        } catch (const Error& error) {
+            thrown = error.what();
+        }
+    });
+    self = &call;
+    self.notify_all();
+    ASSERT_TRUE(call.wait_for(100s)) << "it waits for ever";
+    EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
+}
+
+} // namespace
+} // namespace headrace::test
