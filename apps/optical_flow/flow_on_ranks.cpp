@@ -86,8 +86,7 @@ FlowOnRanks::FlowOnRanks(const headrace::cluster::Session& session, FlowStream& 
       ranks_(static_cast<std::size_t>(session.ranks())),
       at_once_(at_once),
       fields_(fields) {
-    const std::string size =
-        std::to_string(source.size().width) + " x " + std::to_string(source.size().height);
+    const std::string size = text_of(source.size());
     const std::string of_first = session.broadcast(size);
     if (size != of_first)
         program::refuse("frames have " + size + " pixels on rank " + std::to_string(session.rank()) +

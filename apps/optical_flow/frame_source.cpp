@@ -31,8 +31,6 @@ using headrace::Error;
 using headrace::ErrorKind;
 using video::FrameNames;
 
-std::string text_of(Size size) { return std::to_string(size.width) + " x " + std::to_string(size.height); }
-
 class PictureSource final : public FrameSource {
 public:
     /// `first`: the first of them, if it has been opened.

@@ -7,6 +7,7 @@
 #include "norm.hpp"
 #include "options.hpp"
 #include "program/numbers.hpp"
+#include "program/quiet_process.hpp"
 #include "program/used_files.hpp"
 #include "truth.hpp"
 #include "video/frame_names.hpp"
@@ -31,7 +32,6 @@ namespace {
 
 using namespace optical_flow;
 using controller_program::Machine;
-using headrace::StreamReport;
 
 /// For what the processor does beside each other, as far as memory goes; none where one request is made after
 /// another.
@@ -130,17 +130,12 @@ void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
         flow.pipeline().find_division(model);
 }
 
-void report(Machine& machine, const StreamReport& stream) {
-    machine.report("pairs", stream.items);
-    if (stream.items > 0)
-        machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(stream.items));
-    controller_program::report_stream(machine, stream);
-}
-
-/// Of all ranks. The devices are those of rank 0.
-void report(Machine& machine, std::int64_t pairs, const std::vector<double>& of_ranks) {
+void report_pairs(Machine& machine, std::int64_t pairs) {
     machine.report("pairs", pairs);
     if (pairs > 0) machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(pairs));
+}
+
+void report_ranks(Machine& machine, const std::vector<double>& of_ranks) {
     std::string text;
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
         text += fmt::format("{}rank {}: {:.0f} pairs", rank > 0 ? "; " : "", rank, of_ranks[rank]);
@@ -174,7 +169,7 @@ void find_flow(const Options& options, Machine& machine) {
     if (machine.session() != nullptr) expect_files(inputs);
     const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
-    const bool is_first = machine.session() == nullptr || machine.session()->is_first();
+    const bool is_first = !program::is_quiet();
     if (const std::string note = source->note(); !note.empty() && is_first)
         headrace::log_warning(inputs.front() + ": " + note);
     // Frames up to this one will be read by this process.
@@ -243,10 +238,11 @@ void find_flow(const Options& options, Machine& machine) {
 
     machine.report("width", std::int64_t{size.width});
     machine.report("height", std::int64_t{size.height});
+    report_pairs(machine, pairs);
     if (on_ranks)
-        report(machine, pairs, on_ranks->pairs_of_ranks());
+        report_ranks(machine, on_ranks->pairs_of_ranks());
     else
-        report(machine, flow.pipeline().report());
+        controller_program::report_stream(machine, flow.pipeline().report());
     machine.report("norms", norms);
     if (truth) report(machine, truth->errors());
 }

@@ -30,8 +30,8 @@ Size size_of(const FrameFormat& format) {
 }
 
 std::string text_of(const FrameFormat& format) {
-    return std::to_string(size_of(format).width) + " x " + std::to_string(size_of(format).height) +
-           (channels_of(format) == 3 ? ", RGB" : ", grey") + " up to " + std::to_string(format.maximum);
+    return text_of(size_of(format)) + (channels_of(format) == 3 ? ", RGB" : ", grey") + " up to " +
+           std::to_string(format.maximum);
 }
 
 /// Between pixels whose channels lie beside each other, in a file's byte order, and planes in a frame's:

@@ -1,6 +1,7 @@
 // apps/video/size.hpp - how large frames and pictures are.
 #pragma once
 #include <cstddef>
+#include <string>
 
 namespace video {
 
@@ -15,5 +16,10 @@ struct Size {
 };
 
 inline constexpr int longest_side = 65535;
+
+/// For messages: "640 x 480".
+[[nodiscard]] inline std::string text_of(Size size) {
+    return std::to_string(size.width) + " x " + std::to_string(size.height);
+}
 
 } // namespace video

@@ -238,25 +238,27 @@ private:
     /// Waits for the other ranks, after the last round.
     void end(std::uint64_t round) {
         if (!node_) return;
-        if (rank() != 0) return static_cast<void>(exchange(round, {}));
+        if (rank() != 0) return static_cast<void>(read(exchange(round, {})));
         static_cast<void>(node_->collect({number_, round}));
         answer(round, Writer().put(ErrorPtr{}).take());
     }
 
     // ---- other ranks
 
-    /// Returns the answer of rank 0, behind its error.
     Message exchange(std::uint64_t round, Message mine) {
-        Message answer =
-            std::move(node_->exchange_with_first({number_, round}, std::move(mine)).front().bytes);
-        if (const ErrorPtr error = Reader(answer).error()) throw Error{*error};
-        return answer;
+        return std::move(node_->exchange_with_first({number_, round}, std::move(mine)).front().bytes);
+    }
+
+    /// Throws the error that an answer begins with.
+    [[nodiscard]] static Reader read(const Message& answer) {
+        Reader reader(answer);
+        if (const ErrorPtr error = reader.error()) throw Error{*error};
+        return reader;
     }
 
     void send(std::uint64_t round, const Part& mine) {
         const Message bytes = exchange(round, mine.message());
-        Reader answer(bytes);
-        static_cast<void>(answer.error());
+        Reader answer = read(bytes);
         const std::scoped_lock lock(mutex_);
         is_planned_ = answer.get<std::uint8_t>() != 0;
         if (is_planned_) {

@@ -11,7 +11,6 @@
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/domains/domain.hpp>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -33,12 +32,10 @@ public:
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
         const std::uint64_t before = data.records(), capacity = data.extent().size();
         std::vector<Part> parts;
-        for (const Replica* const replica : joined.replicas) {
-            const bool in_place = is_in_place(*replica->device, *replica->memory);
-            parts.push_back({replica, in_place ? nullptr : replica->device->make_stream(), 0, {}});
-        }
+        for (const Replica* const replica : joined.replicas)
+            parts.push_back({ReplicaCopier(*replica), 0, {}});
         const Bytes counter = detail::counter_offset(data.bytes());
-        for (Part& part : parts) part.copy_out(&part.count, counter, sizeof part.count);
+        for (Part& part : parts) part.came = part.copier.copy_out(&part.count, counter, sizeof part.count);
         std::uint64_t count = before;
         wait_for(parts);
         for (const Part& part : parts) count += part.count;
@@ -52,7 +49,8 @@ public:
         const Bytes size = data.element_size();
         std::uint64_t end = before;
         for (Part& part : parts) {
-            if (part.count != 0) part.copy_out(joined.on_host + end * size, 0, part.count * size);
+            if (part.count != 0)
+                part.came = part.copier.copy_out(joined.on_host + end * size, 0, part.count * size);
             end += part.count;
         }
         wait_for(parts);
@@ -62,20 +60,9 @@ public:
 
 private:
     struct Part {
-        const Replica* replica;
-        std::unique_ptr<Stream> stream; ///< null: the host reads the memory in place
+        ReplicaCopier copier;
         std::uint64_t count;
         Event came;
-
-        void copy_out(void* to, Bytes begin, Bytes bytes) {
-            if (stream) {
-                came = stream->copy_out(to, *replica->memory, begin, bytes, {&replica->ready, 1});
-                return;
-            }
-            came = replica->ready;
-            if (!came.outcome())
-                std::memcpy(to, static_cast<const std::byte*>(replica->memory->address()) + begin, bytes);
-        }
     };
     /// Waits for all parts, even if one fails: their copies write to memory that may be freed afterwards.
     static void wait_for(const std::vector<Part>& parts) {

@@ -2,6 +2,8 @@
 #include "data/replica_reader.hpp"
 #include <headrace/core/controller.hpp>
 
+#include <cstring>
+
 namespace headrace {
 
 bool is_in_place(const Device& device, const Memory& memory) {
@@ -46,15 +48,21 @@ ReplicaReader::Rows ReplicaReader::read(std::size_t number, const Piece& piece) 
     return {static_cast<const std::byte*>(buffer.bytes.get()), piece.row_bytes};
 }
 
+ReplicaCopier::ReplicaCopier(const Replica& replica) : replica_(&replica) {
+    if (!is_in_place(*replica.device, *replica.memory)) stream_ = replica.device->make_stream();
+}
+
+Event ReplicaCopier::copy_out(void* to, Bytes begin, Bytes bytes) const {
+    const Event& ready = replica_->ready;
+    if (stream_) return stream_->copy_out(to, *replica_->memory, begin, bytes, {&ready, 1});
+    if (!ready.outcome())
+        std::memcpy(to, static_cast<const std::byte*>(replica_->memory->address()) + begin, bytes);
+    return ready;
+}
+
 std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes) {
-    if (is_in_place(*replica.device, *replica.memory)) { // a stream of a processor is a thread
-        replica.ready.wait();
-        const auto* const first = static_cast<const std::byte*>(replica.memory->address());
-        return {first, first + bytes};
-    }
     std::vector<std::byte> contents(bytes);
-    const auto stream = replica.device->make_stream();
-    stream->copy_out(contents.data(), *replica.memory, 0, bytes, {&replica.ready, 1}).wait();
+    ReplicaCopier(replica).copy_out(contents.data(), 0, bytes).wait();
     return contents;
 }
 

@@ -49,6 +49,21 @@ private:
     std::unique_ptr<Stream> stream_; ///< null: the host reads the memory in place
 };
 
+/// Copies parts of a replica to the host. The caller's thread copies a processor's memory, since a stream
+/// there is a thread.
+///
+/// Lifetime  the replica outlives it
+class HEADRACE_EXPORT ReplicaCopier {
+public:
+    explicit ReplicaCopier(const Replica& replica);
+
+    [[nodiscard]] Event copy_out(void* to, Bytes begin, Bytes bytes) const;
+
+private:
+    const Replica* replica_;
+    std::unique_ptr<Stream> stream_; ///< null: the host reads the memory in place
+};
+
 /// The first `bytes` of a replica, in one piece. Blocks. Errors: the device's.
 [[nodiscard]] std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes);
 

@@ -32,9 +32,8 @@ namespace headrace::cluster {
 /// Memory    rank 0 holds the results of two rounds, of all ranks
 /// Threads   one makes all calls; `take` is called by another one
 /// Errors    invalid_argument if ranks have different numbers of items, or for calls in another order. What
-/// `take` has thrown, or
-///           `hand_over` has been passed, is thrown on all ranks, by one of their next calls; so is the loss
-///           of a rank
+///           `take` has thrown, or `hand_over` has been passed, is thrown on all ranks, by one of their next
+///           calls; so is the loss of a rank
 class HEADRACE_EXPORT SharedItems {
 public:
     struct Options {
