@@ -1,26 +1,19 @@
 // tests/domains/job_order_test.cpp - jobs that conflict run in the order of submission; what a failed job
 // leaves behind.
 #include <core/eventually.hpp>
-#include <core/fake_device.hpp>
-#include <core/flag.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
-#include <core/waiting_call.hpp>
 #include <domains/job_order.hpp>
 #include <headrace/headrace.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>

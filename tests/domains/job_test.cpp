@@ -5,11 +5,9 @@
 #include <devices/devices_fixture.hpp>
 #include <devices/two_private_cpus.hpp>
 #include <domains/checked_mode.hpp>
-#include <domains/fragile.kernels.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/devices/cpu/arena.hpp>
 #include <headrace/headrace.hpp>
-#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 
@@ -233,12 +231,16 @@ TEST_P(Jobs, ShortTasksWhoseKernelsDependOnTheirRangeHaveTheirOwn) {
     const Domain<float> in("in", std::span<float>(ones)), out("out", {size});
     runtime
         .submit(Job("scale", size).grain(64).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
-            return Scale{task.read(in), task.write(out), static_cast<float>(task.range().begin / block)};
+            const std::uint64_t number = task.range().begin / block;
+            return Scale{task.read(in), task.write(out), static_cast<float>(number)};
         }))
         .wait();
     const auto result = out.gather();
     std::uint64_t others = 0; // tasks are short: few lie across two blocks
-    for (std::uint64_t i = 0; i < size; ++i) others += result[i] != static_cast<float>(i / block) ? 1 : 0;
+    for (std::uint64_t i = 0; i < size; ++i) {
+        const std::uint64_t number = i / block;
+        others += result[i] != static_cast<float>(number) ? 1 : 0;
+    }
     EXPECT_LT(others, size / 100);
 }
 
