@@ -32,8 +32,9 @@ struct Options {
     std::string device = "cpu", commit = "unknown";
     std::vector<std::string> rows;
     unsigned turns = 7;
-    std::uint32_t queens = 12, leaf_rows = 5;
-    std::uint64_t trees = 0; // as the device is fast
+    std::uint32_t queens = 0; // 0: as the device is fast
+    std::uint32_t leaf_rows = 5;
+    std::uint64_t trees = 0; // the same
     std::uint32_t leaf_depth = 8;
     std::uint64_t parts = 100'000;
     std::uint32_t leaf_halvings = 2;
@@ -120,9 +121,10 @@ void beside_tbb(headrace::Runtime& runtime, const Options& options) {
             table.row(what, {"oneTBB", [&] { return by_hand(problem); }},
                       {"Headrace", [&] { return ours(runtime, problem); }});
     };
+    const std::uint32_t few = options.queens != 0 ? options.queens : 12;
     const auto queens = [&](const std::string& grain, std::uint32_t leaf_rows) {
-        both("queens", fmt::format("{} queens, {}", options.queens, grain), tbb_queens, headrace_queens,
-             QueensProblem{options.queens, leaf_rows});
+        both("queens", fmt::format("{} queens, {}", few, grain), tbb_queens, headrace_queens,
+             QueensProblem{few, leaf_rows});
     };
     queens("each board", 0);
     queens(fmt::format("leaves of {} rows", options.leaf_rows), options.leaf_rows);
@@ -171,6 +173,12 @@ std::vector<std::uint32_t> random_costs(std::uint32_t side) {
 
 void beside_cuda(headrace::Runtime& runtime, const Options& options) {
     const Table table(options.turns);
+    if (options.wants("queens")) {
+        const QueensProblem problem{options.queens != 0 ? options.queens : 16, 0};
+        table.row(fmt::format("{} queens, each board", problem.queens),
+                  {"plain CUDA", [&] { return cuda_queens(problem); }},
+                  {"Headrace", [&] { return headrace_queens(runtime, problem); }});
+    }
     if (options.wants("trees")) {
         const TreesProblem problem{options.trees != 0 ? options.trees : 2'000'000, 0};
         table.row(fmt::format("{} unbalanced trees, each node", problem.trees),
@@ -212,7 +220,7 @@ int main(int argc, char** argv) {
         .with_commas()
         .one_of({"queens", "trees", "quadrature", "squares", "paths"});
     app.add("--turns", options.turns, "after the first, which warms up").range(1, 1000);
-    app.add("--queens", options.queens).range(4, 20);
+    app.add("--queens", options.queens, "12 on cpu and 16 on cuda:0, unless it is said").range(4, 20);
     app.add("--leaf-rows", options.leaf_rows, "free rows of a leaf").range(1, 20);
     app.add("--trees", options.trees, "20000 on cpu and 2000000 on cuda:0, unless it is said").positive();
     app.add("--leaf-depth", options.leaf_depth, "of trees").positive();

@@ -67,7 +67,9 @@ inline constexpr std::uint32_t dearest = 8;
 [[nodiscard]] RecursionTurn tbb_quadrature(const QuadratureProblem& problem);
 [[nodiscard]] RecursionTurn tbb_squares(const SquaresProblem& problem);
 
-/// On the first CUDA device; see recursion_trees.cu and recursion_paths.cu.
+/// On the first CUDA device; see recursion_queens.cu, recursion_trees.cu and recursion_paths.cu. Boards and
+/// nodes have no leaves here.
+[[nodiscard]] RecursionTurn cuda_queens(const QueensProblem& problem);
 [[nodiscard]] RecursionTurn cuda_trees(const TreesProblem& problem);
 [[nodiscard]] RecursionTurn cuda_paths(const PathsProblem& problem);
 
