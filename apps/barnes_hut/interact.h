@@ -81,8 +81,9 @@ HEADRACE_FUNCTION float distance2(const NodeTest* test, const GroupBox* box) {
 
 /// Whether a group opens a node, or takes its few bodies one by one.
 HEADRACE_FUNCTION bool is_near(const NodeTest* test, const NodeLink* link, const GroupBox* box) {
-    return distance2(test, box) <= fmax(test->radius2, link->weight * box->reach) ||
-           (link->bodies > 0 && link->bodies <= BARNES_HUT_FEW);
+    const bool is_opened = distance2(test, box) <= fmax(test->radius2, link->weight * box->reach);
+    const bool is_few = link->bodies - 1 < BARNES_HUT_FEW; // an inner node has none
+    return is_opened | is_few;                             // both are at hand: a branch would take longer
 }
 
 /// Where a force is summed up.

@@ -90,21 +90,22 @@ CheckedTask::~CheckedTask() {
 
 Event CheckedTask::fill(std::span<const Event> after) {
     std::vector<Event> filled(after.begin(), after.end());
-    for (const Output& output : outputs_) {
-        requests_.push_back(
-            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
-        if (!output.is_poisoned() && !output.part.empty()) {
-            const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
-            const Bytes from = output.offset_in_replica(output.part.begin);
-            const Event before = requests_.back();
-            requests_.push_back(
-                output.in_place()
-                    ? stream_.copy_in(*output.staged, to, output.in_place() + from, size, {&before, 1})
-                    : stream_.copy_peer(*output.staged, to, *output.replica, from, size, {&before, 1}));
-        }
-        filled.push_back(requests_.back());
-    }
+    for (const Output& output : outputs_) filled.push_back(fill(output, first_pattern, after));
     return Event::all(filled);
+}
+
+Event CheckedTask::fill(const Output& output, std::byte pattern, std::span<const Event> after) {
+    requests_.push_back(stream_.fill(*output.staged, 0, output.staged->size(), Pattern(pattern), after));
+    if (!output.is_poisoned() && !output.part.empty()) {
+        const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
+        const Bytes from = output.offset_in_replica(output.part.begin);
+        const Event before = requests_.back();
+        requests_.push_back(
+            output.in_place()
+                ? stream_.copy_in(*output.staged, to, output.in_place() + from, size, {&before, 1})
+                : stream_.copy_peer(*output.staged, to, *output.replica, from, size, {&before, 1}));
+    }
+    return requests_.back();
 }
 
 std::vector<std::byte> CheckedTask::read(const Output& output) {
@@ -155,9 +156,8 @@ void CheckedTask::prepare_second_run() {
         use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
         task_.rebind(*use.slice.data, *scratch_.back(), 0);
     }
-    for (const Output& output : outputs_)
-        if (output.is_poisoned())
-            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
+    // What the task updates is as it was, too: otherwise it might write other values, or elsewhere.
+    for (const Output& output : outputs_) fill(output, second_pattern, {}).wait();
 }
 
 /// Copies the results of the first run into `replica`. If other tasks may write elements of the part as well,

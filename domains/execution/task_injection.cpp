@@ -1,6 +1,7 @@
 // domains/execution/task_injection.cpp - see task_injection.hpp.
 #include "execution/task_injection.hpp"
 #include "execution/task_metrics.hpp"
+#include <headrace/internal/domains/task_scope.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -41,6 +42,7 @@ bool TaskInjection::goes_on(LaunchState::Injecting& launch) {
 bool TaskInjection::hold_more(std::uint64_t tasks) {
     const auto work_range = job_.next(slots_.number(), tasks);
     if (!work_range) return false;
+    const TaskScope inside(*job_.node(), TaskScope::Code::hook_or_bind);
     if (!small_.may_inject(job_, *work_range)) {
         job_.abandoned(slots_.number(), *work_range, nullptr); // it gets a launch of its own
         slots_.jobs().wake_all();                              // or is another device's

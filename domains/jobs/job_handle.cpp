@@ -71,6 +71,7 @@ JobStatus status_of(const ErrorPtr& error) {
 
 JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
     const auto& job = handle.execution();
+    job->node()->process().check("a runtime");
     const auto continuations = job->scheduling().continuations.lock();
     if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());

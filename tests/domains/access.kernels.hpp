@@ -49,6 +49,17 @@ struct WriteBytes {
     }
 };
 
+/// Each byte goes to its place in the other domain, and grows.
+struct TakeAndAdd {
+    View<std::uint8_t> to, from;
+    std::uint8_t more;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        to[i] = from[i];
+        from[i] = static_cast<std::uint8_t>(from[i] + more);
+    }
+};
+
 /// Byte i becomes i, and the last unit writes `other` to byte 5 as well.
 struct ScatterBytes {
     Scatter<std::uint8_t> x;

@@ -320,6 +320,26 @@ TEST_P(Checked, NamesTheFirstElementThatIsWrongAndNothingElse) {
     });
 }
 
+/// With each number that is added, some byte would look unwritten if the second run began where the first
+/// ended.
+TEST_P(Checked, RunsATaskAgainOnWhatWasThereBefore) {
+    constexpr std::uint64_t size = 256;
+    const Domain<std::uint8_t> to("to", {size}), from("from", {size});
+    expect_said("^well", [&](Runtime& runtime) {
+        for (unsigned more = 0; more < size; ++more) {
+            std::iota(from.fill().begin(), from.fill().end(), std::uint8_t{0});
+            runtime
+                .submit(Job("take", size).writes(rows(to)).updates(rows(from)).kernel([&](Task& task) {
+                    return TakeAndAdd{task.write(to), task.update(from), static_cast<std::uint8_t>(more)};
+                }))
+                .wait();
+            for (std::uint64_t i = 0; i < size; ++i)
+                if (to.gather()[i] != i || from.gather()[i] != static_cast<std::uint8_t>(i + more))
+                    throw Error{ErrorKind::internal, "wrong bytes"};
+        }
+    });
+}
+
 TEST_P(Checked, NamesAnElementThatTwoTasksScatterDifferently) {
     constexpr std::uint64_t size = 1003;
     const Domain<std::uint8_t> x("x", {size});

@@ -1,5 +1,6 @@
 // tests/domains/waits_test.cpp - waits that would never end, in tasks, hooks, functions of `then` and forks.
 #include <core/eventually.hpp>
+#include <domains/job.kernels.hpp>
 #include <domains/job_order.hpp>
 #include <headrace/headrace.hpp>
 
@@ -142,6 +143,34 @@ TEST_F(Waiting, InHooksAndPoliciesIsAnError) {
     }
 }
 
+/// Also for a task that is given to a launch that runs.
+TEST(WaitingInBind, OfAnyTaskIsAnError) {
+    for (const int waits_at : {1, 2, 20}) {
+        Runtime runtime(RuntimeOptions{.devices = "cpu", .policy = "demand:5000"});
+        const Domain<std::uint32_t> x("x", {100'000}), y("y", {1});
+        std::ranges::fill(x.fill(), 0U);
+        std::ranges::fill(y.fill(), 0U);
+        std::atomic<int> calls = 0;
+        const JobHandle handle =
+            runtime.submit(Job("outer", x.size()).updates(rows(x)).kernel([&](Task& task) {
+                if (!task.range().empty() && ++calls == waits_at) // who looks at ranges has a call for each
+                    runtime
+                        .submit(Job("inner", 1).updates(y).kernel([&](Task& inner) {
+                            return Increment{inner.update(y)};
+                        }))
+                        .wait();
+                return Increment{task.update(x)};
+            }));
+        ASSERT_TRUE(handle.wait_for(100s)) << "it waits for ever";
+        try {
+            handle.wait();
+            ADD_FAILURE() << "nothing was said at call " << waits_at << " of " << calls;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("cannot "), std::string::npos) << error.what();
+        }
+    }
+}
+
 TEST_F(Waiting, APolicyThatIsNotMadeIsAnError) {
     auto job = with(Job("outer", 1), [](Task&) {});
     job.policy([] { return std::unique_ptr<Policy>(); }, "none of mine");
@@ -169,12 +198,17 @@ TEST_F(Waiting, AForkedChildIsToldThatItHasNoRuntime) {
         } catch (const Error&) {
             ++told;
         }
+        try {
+            then(held_job, [](JobStatus) {});
+        } catch (const Error&) {
+            ++told;
+        }
         runtime_.reset(); // which joins no threads
         _exit(told);
     }
     int status = 0;
     EXPECT_TRUE(eventually([&] { return waitpid(child, &status, WNOHANG) != 0; }));
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
     may_go_on_.raise();
     held_job.wait();
 }

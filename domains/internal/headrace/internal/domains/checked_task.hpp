@@ -5,6 +5,7 @@
 #include <headrace/core/export.hpp>
 #include <headrace/domains/job.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -45,6 +46,8 @@ public:
 private:
     struct Output;
 
+    /// With the pattern; its part with what was there before, if the task may read that.
+    Event fill(const Output& output, std::byte pattern, std::span<const Event> after);
     [[nodiscard]] std::vector<std::byte> read(const Output& output);
     void check_outside(const Output& output) const;
     [[nodiscard]] bool is_suspicious(const Output& output, IndexRange range) const;
