@@ -25,7 +25,7 @@ bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
 bool is_checked_mode() {
     static const bool is_asked = [] {
         const char* const value = std::getenv("HEADRACE_CHECK");
-        return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
+        return value != nullptr && !std::string_view(value).empty() && std::string_view(value) != "0";
     }();
     return is_asked;
 }
