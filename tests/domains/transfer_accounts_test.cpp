@@ -1,4 +1,5 @@
-// tests/domains/transfer_accounts_test.cpp - who gives whom how much of a job, with made-up devices.
+// tests/domains/transfer_accounts_test.cpp - how much of a job one device transfers to another, with made-up
+// devices.
 #include <core/eventually.hpp>
 #include <domains/two_devices.hpp>
 #include <headrace/headrace.hpp>
@@ -48,7 +49,7 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     const auto job = two.run(Job("j", 100).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_EQ(job->transfers().demand(4, 32, 1000).share, 0); // nobody said so
+    EXPECT_EQ(job->transfers().demand(4, 32, 1000).share, 0); // no device said so
     job->transfers().idle(7, true);
     EXPECT_NEAR(job->transfers().demand(4, 32, 1000).share, 300.0 / 1300, 1e-12);
     job->transfers().idle(7, false);
@@ -151,15 +152,15 @@ TEST(GivingBooks, APauseIsAskedForIfSomebodyWaitsAndItPays) {
     Two two;
     for (DeviceInfo* one : {&two.fast, &two.slow}) one->kind = DeviceKind::gpu, one->lane_group = 32;
     const auto job = two.run(Job("j", 10'000).split_by(everything), true);
-    EXPECT_FALSE(job->transfers().idle(7, true)) << "nobody has anything yet";
+    EXPECT_FALSE(job->transfers().idle(7, true)) << "no device has anything yet";
     job->transfers().idle(7, false);
     const IndexRange all = *job->next(4);
-    EXPECT_FALSE(job->transfers().would_take(4, 10'000, 32)) << "nobody waits";
+    EXPECT_FALSE(job->transfers().would_take(4, 10'000, 32)) << "no device waits";
     EXPECT_TRUE(job->transfers().idle(7, true)) << "others should know";
     EXPECT_FALSE(job->transfers().idle(7, true)) << "they do";
     EXPECT_TRUE(job->transfers().would_take(4, 10'000, 32));
     EXPECT_FALSE(job->transfers().would_take(4, 100, 32)) << "its share would not fill a lane group";
-    EXPECT_FALSE(job->transfers().would_take(7, 10'000, 32)) << "nobody else waits";
+    EXPECT_FALSE(job->transfers().would_take(7, 10'000, 32)) << "no other device waits";
     job->paused(4, all, 3'000, 3ms); // a unit in a microsecond
     EXPECT_FALSE(job->transfers().would_take(4, 1'000, 32))
         << "to give takes longer than 3/13 of a millisecond";

@@ -153,7 +153,7 @@ TEST(WaitingInBind, OfAnyTaskIsAnError) {
         std::atomic<int> calls = 0;
         const JobHandle handle =
             runtime.submit(Job("outer", x.size()).updates(rows(x)).kernel([&](Task& task) {
-                if (!task.range().empty() && ++calls == waits_at) // who looks at ranges has a call for each
+                if (!task.range().empty() && ++calls == waits_at) // a call for each range that is looked at
                     runtime
                         .submit(Job("inner", 1).updates(y).kernel([&](Task& inner) {
                             return Increment{inner.update(y)};
