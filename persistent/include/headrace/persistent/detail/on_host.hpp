@@ -12,13 +12,13 @@
 
 namespace headrace::on_cpu {
 
-template <class Lanes, class Kernel, class Seeds>
+template <class Sync, class Lanes, class Kernel, class Seeds>
 struct GroupFor {
-    using type = ConsumerGroup<HostSync, Lanes, Kernel, Seeds>;
+    using type = ConsumerGroup<Sync, Lanes, Kernel, Seeds>;
 };
-template <class Lanes, ConsumerProducer Kernel, class Seeds>
-struct GroupFor<Lanes, Kernel, Seeds> {
-    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
+template <class Sync, class Lanes, ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Sync, Lanes, Kernel, Seeds> {
+    using type = ProducerGroup<Sync, Lanes, Kernel, Seeds>;
 };
 
 /// A kernel bound for host threads. `Runner` provides the threads:
@@ -26,11 +26,12 @@ struct GroupFor<Lanes, Kernel, Seeds> {
 ///     // calls body(i) for each i < n
 ///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);
 /// run() rethrows the first exception. Bodies may run one after the
-/// other, in any order: no group waits for a group that has not begun.
-template <class Kernel, class Seeds, class Lanes, class Runner>
+/// other, in any order: no group waits for a group that has not begun. `Sync`: HostSync, or what a test
+/// derives from it to set the clock.
+template <class Kernel, class Seeds, class Lanes, class Runner, class Sync>
 class HostBoundKernel final : public BoundKernel {
     using KernelLanes = LanesFor<Lanes, Kernel>;
-    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
+    using GroupType = typename GroupFor<Sync, KernelLanes, Kernel, Seeds>::type;
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ, which should stay in a core's own cache
 
 public:
@@ -93,9 +94,9 @@ private:
 };
 
 /// What a generated source returns.
-template <class Kernel, class Seeds, class Lanes, class Runner>
+template <class Kernel, class Seeds, class Lanes, class Runner, class Sync = HostSync>
 Launcher make_launcher() {
-    return launcher_of<HostBoundKernel<Kernel, Seeds, Lanes, Runner>, Kernel, Seeds, Lanes>();
+    return launcher_of<HostBoundKernel<Kernel, Seeds, Lanes, Runner, Sync>, Kernel, Seeds, Lanes>();
 }
 
 } // namespace headrace::on_cpu
