@@ -14,6 +14,7 @@ namespace headrace {
 
 Submission::Submission(Controller* controller, InOrderLane* lane, std::span<const TileUse> uses)
     : controller_(controller), lane_(lane) {
+    if (controller != nullptr) controller->check_process();
     std::pmr::vector<Storage*> storages(&memory_);
     storages.reserve(uses.size());
     for (const TileUse& use : uses) storages.push_back(&use.tile.storage());

@@ -94,6 +94,7 @@ void Submission::enqueue(Copy& copy) {
 }
 
 Event Submission::enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<const Event> after) {
+    copy.controller->check_process(); // the host may gather what another process had on a device
     const Bytes size = end - begin;
     Controller::TransferStream& way =
         copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;

@@ -24,6 +24,7 @@ HostLane::~HostLane() {
 }
 
 Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task) {
+    process_.check("a host lane");
     const bool waits = !asynchronous_;
     Event event, mine;
     bool queued = false;
@@ -47,6 +48,7 @@ Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::f
 }
 
 void HostLane::wait_all() {
+    process_.check("a host lane");
     static_cast<void>(enqueue({"wait_all", [] {}, {}, {}}).outcome()); // the queue is in order
     ErrorPtr failure;
     {

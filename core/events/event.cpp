@@ -33,6 +33,8 @@ void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& er
 } // namespace
 
 ErrorPtr EventState::error() const {
+    if (!settled_.load(std::memory_order_acquire) && !process_.is_of_this_process())
+        return std::make_shared<const Error>(ProcessMark::error("work that had not ended"));
     const std::scoped_lock lock(mutex_);
     return error_;
 }
@@ -60,7 +62,7 @@ void EventState::settle(ErrorPtr own) {
 }
 
 void EventState::on_settled(Continuation then) {
-    {
+    if (!settled()) {
         std::unique_lock lock(mutex_);
         if (!settled_.load(std::memory_order_relaxed)) {
             continuations_.push_back(std::move(then));
@@ -69,7 +71,7 @@ void EventState::on_settled(Continuation then) {
             return;
         }
     }
-    then(error_);
+    then(error());
 }
 
 void EventState::inherit(std::span<const Event> after) {

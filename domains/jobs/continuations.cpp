@@ -6,6 +6,7 @@
 namespace headrace {
 
 bool Continuations::expect() {
+    process_.check("a runtime");
     const std::scoped_lock lock(mutex_);
     if (closing_) return false;
     ++expected_;

@@ -1,6 +1,7 @@
 // domains/jobs/continuations.hpp - threads of a runtime that run the functions which users pass to then().
 // Internal to domains/.
 #pragma once
+#include <headrace/core/detail/process_mark.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/task_scope.hpp>
 
@@ -27,7 +28,8 @@ public:
     Continuations(const Continuations&) = delete; // threads hold its address
     Continuations& operator=(const Continuations&) = delete;
 
-    /// Announces exactly one later call of `give` or `give_up`. False: it is closed.
+    /// Announces exactly one later call of `give` or `give_up`. False: it is closed. Throws invalid_argument
+    /// in a forked child.
     [[nodiscard]] bool expect();
     /// Returns at once. `work` must not throw.
     void give(std::function<void()> work);
@@ -43,6 +45,7 @@ private:
     void serve();
     void add_thread_if_needed();
 
+    const ProcessMark process_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> work_;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -25,12 +26,49 @@ struct JobHandle::LastOne {
 JobHandle::JobHandle(std::shared_ptr<JobExecution> execution)
     : execution_(std::move(execution)), last_one_(std::make_shared<const LastOne>(execution_)) {}
 
+namespace {
+
+std::string is_waited_for(const JobNode& job) { return "job '" + job.name() + "' is waited for"; }
+
+/// The end of a job for users: a thread that waits for it inside a task of the job gets an Error.
+class EndForUsers final : public EventState {
+public:
+    explicit EndForUsers(JobNodePtr job) : job_(std::move(job)) {}
+    bool query() override {
+        if (job_->end().done()) settle(job_->end().outcome());
+        return settled();
+    }
+    void block() override {
+        const JobWait inside(job_, is_waited_for(*job_));
+        settle(job_->end().outcome());
+    }
+    bool block_for(std::chrono::nanoseconds limit) override {
+        const JobWait inside(job_, is_waited_for(*job_));
+        return job_->end().wait_for(limit) && query();
+    }
+    void arm() override {
+        if (is_armed_.test_and_set(std::memory_order_relaxed)) return; // relaxed: orders nothing else
+        job_->end().then([self = shared_from_this()](const ErrorPtr& error) { self->settle(error); });
+    }
+
+private:
+    const JobNodePtr job_;
+    std::atomic_flag is_armed_;
+};
+
+JobStatus status_of(const ErrorPtr& error) {
+    if (!error) return JobStatus::done;
+    return error->kind() == ErrorKind::cancelled ? JobStatus::cancelled : JobStatus::failed;
+}
+
+} // namespace
+
 void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds awake{20}; // a sleeping thread wakes late: see DeviceWorker
     static std::atomic_flag somebody_is_awake;     // one busy-waiting thread occupies enough cores
     const Event event = execution_->event();
-    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    const JobWait inside(execution_->node(), is_waited_for(*execution_->node()));
     execution_->node()->note_told();
     // relaxed, both: only a hint.
     if (!execution_->participants().are_only_cpus() &&
@@ -43,7 +81,7 @@ void JobHandle::wait() const {
 }
 
 bool JobHandle::wait_for(std::chrono::nanoseconds limit) const {
-    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    const JobWait inside(execution_->node(), is_waited_for(*execution_->node()));
     return execution_->event().wait_for(limit);
 }
 bool JobHandle::done() const { return execution_->event().done(); }
@@ -57,21 +95,12 @@ JobReport JobHandle::report() const { return execution_->report(); }
 
 Event JobHandle::event() const {
     execution_->node()->note_told(); // the waiter for the event gets the failure
-    return execution_->event();
+    return execution_->event().done() ? execution_->event()
+                                      : Event{std::make_shared<EndForUsers>(execution_->node())};
 }
-
-namespace {
-
-JobStatus status_of(const ErrorPtr& error) {
-    if (!error) return JobStatus::done;
-    return error->kind() == ErrorKind::cancelled ? JobStatus::cancelled : JobStatus::failed;
-}
-
-} // namespace
 
 JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
     const auto& job = handle.execution();
-    job->node()->process().check("a runtime");
     const auto continuations = job->scheduling().continuations.lock();
     if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());

@@ -1,5 +1,4 @@
-// tests/domains/waits_test.cpp - waits that would never end, in tasks, hooks, functions of `then` and forks.
-#include <core/eventually.hpp>
+// tests/domains/waits_test.cpp - waits that would never end, in tasks, hooks and functions of `then`.
 #include <domains/job.kernels.hpp>
 #include <domains/job_order.hpp>
 #include <headrace/headrace.hpp>
@@ -7,14 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <vector>
 
 namespace headrace::test {
 namespace {
@@ -55,6 +53,38 @@ TEST_F(Waiting, ForAJobThatComesAfterItsOwnIsAnError) {
             runtime_->submit(with(std::move(Job("inner", 1).reads(x_)), [](Task&) {})).wait_for(1h));
     });
     EXPECT_NE(limited.find(of_its_own), std::string::npos) << limited;
+}
+
+/// The event of a job is waited for like its handle.
+TEST_F(Waiting, ForTheEventOfAJobThatComesAfterItsOwnIsAnError) {
+    const auto after_outer = [&] {
+        return runtime_->submit(with(std::move(Job("inner", 1).reads(x_)), [](Task&) {})).event();
+    };
+    const std::vector<std::function<void()>> waits{
+        [&] { after_outer().wait(); },
+        [&] { static_cast<void>(after_outer().outcome()); },
+        [&] { static_cast<void>(after_outer().wait_for(1h)); },
+    };
+    for (const auto& wait : waits) {
+        const std::string thrown = thrown_in_task(wait);
+        EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
+        EXPECT_NE(thrown.find("'inner'"), std::string::npos) << thrown;
+    }
+    const auto inner = [&] { return runtime_->submit(with(Job("inner", 1), [](Task&) {})).event(); };
+    EXPECT_EQ(thrown_in_task([&] { inner().wait(); }), "");
+    EXPECT_EQ(thrown_in_task([&] { EXPECT_TRUE(inner().wait_for(100s)); }), "");
+}
+
+TEST_F(Waiting, ForEventsOutsideOfTasksWorks) {
+    const JobHandle good = runtime_->submit(with(Job("good", 1), held([](Task&) {})));
+    const JobHandle bad = runtime_->submit(throws(Job("bad", 1).after(good)));
+    const Event done = good.event(), failed = bad.event(), both = Event::all(std::array{done, failed});
+    EXPECT_FALSE(done.done() || failed.wait_for(1ms) || both.done());
+    may_go_on_.raise();
+    done.wait();
+    EXPECT_TRUE(failed.wait_for(100s));
+    EXPECT_TRUE(failed.outcome());
+    EXPECT_TRUE(both.outcome());
 }
 
 TEST_F(Waiting, ForDataThatItsOwnJobWritesIsAnError) {
@@ -180,37 +210,6 @@ TEST_F(Waiting, APolicyThatIsNotMadeIsAnError) {
     } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("'none of mine'"), std::string::npos) << error.what();
     }
-}
-
-TEST_F(Waiting, AForkedChildIsToldThatItHasNoRuntime) {
-    const JobHandle held_job = runtime_->submit(with(Job("held", 1), held([](Task&) {})));
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-        int told = 0;
-        try {
-            runtime_->submit(with(Job("in the child", 1), [](Task&) {}));
-        } catch (const Error&) {
-            ++told;
-        }
-        try {
-            held_job.wait();
-        } catch (const Error&) {
-            ++told;
-        }
-        try {
-            then(held_job, [](JobStatus) {});
-        } catch (const Error&) {
-            ++told;
-        }
-        runtime_.reset(); // which joins no threads
-        _exit(told);
-    }
-    int status = 0;
-    EXPECT_TRUE(eventually([&] { return waitpid(child, &status, WNOHANG) != 0; }));
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
-    may_go_on_.raise();
-    held_job.wait();
 }
 
 TEST_F(Waiting, InThenForItselfIsAnError) {

@@ -1,6 +1,7 @@
 // core/controller.hpp - the request streams of a device. Dependencies and transfers are derived from the
 // data. The lower of the two public levels: tiles, kernels, host tasks. Jobs are built on it.
 #pragma once
+#include <headrace/core/detail/process_mark.hpp>
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -47,6 +48,7 @@ struct Traffic {
 /// Errors    misuse and lack of memory throw and change nothing. A failed request fails its event. The tiles
 ///           that it would have written become invalid: requests that read them fail with the same error,
 ///           until a request with `write` access succeeds. Requests ordered only after it are not affected
+///           A child of fork() cannot use a controller of its parent: requests throw invalid_argument there
 /// Lifetime  the device outlives the controller; storages need not. The destructor waits for all requests
 /// Source    Y. Torres et al., "Supporting efficient overlapping of host-device operations for heterogeneous
 ///           programming with CtrlEvents", JPDC 2023, sec. 4; S. Alonso Pascual, "Modelo de ejecución y
@@ -157,11 +159,14 @@ private:
     [[nodiscard]] std::optional<Event> write_back(const Resident& resident);
     [[nodiscard]] std::string why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const;
     Event explicit_move(const Tile& tile, bool to_host);
+    /// Throws in a forked child: the threads of the device's streams are not there.
+    void check_process() const { process_.check("device '" + device_.info().id + "'"); }
     Event remember(Event event);
     void forget_ended();
     std::vector<Event> take_under_way();
 
     Device& device_;
+    const ProcessMark process_;
     const bool zero_copy_, host_in_place_;
     std::atomic<bool> asynchronous_;
     InOrderLane lane_;

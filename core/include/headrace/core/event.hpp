@@ -1,6 +1,7 @@
 // core/event.hpp - completion of one piece of work, with its outcome.
 // An Event completes exactly once, with success or an Error; work ordered after it inherits the Error.
 #pragma once
+#include <headrace/core/detail/process_mark.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
 
@@ -30,6 +31,8 @@ struct EventTimes {
 /// The host settles a host-made event. A native event (a cudaEvent_t, a cl_event) settles when the driver is
 /// asked: `query` and `block` ask it, and `arm` lets the driver report by itself. A backend gives all its
 /// events the same `family`: the driver alone orders two events of one family.
+/// What would settle an event is not there in a child of fork(). So an event that had not settled when the
+/// process forked is settled in the child, with an Error that says so.
 /// Threads: any, at any time.
 class HEADRACE_EXPORT EventState : public std::enable_shared_from_this<EventState> {
 public:
@@ -40,7 +43,9 @@ public:
     EventState(const EventState&) = delete; // other objects hold its address
     EventState& operator=(const EventState&) = delete;
 
-    [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool settled() const noexcept {
+        return settled_.load(std::memory_order_acquire) || !process_.is_of_this_process();
+    }
 
     /// The outcome; null while unsettled and after a success.
     [[nodiscard]] ErrorPtr error() const;
@@ -66,13 +71,14 @@ public:
     /// Blocks until settled.
     virtual void block();
     /// Blocks until settled, at most for `limit`; false if it did not settle in this time.
-    bool block_for(std::chrono::nanoseconds limit);
+    virtual bool block_for(std::chrono::nanoseconds limit);
     /// Ensures that `settle` is called even if no thread waits.
     virtual void arm() {}
     /// When the work ran. Known only after a success, and only if the backend measures times.
     [[nodiscard]] virtual std::optional<EventTimes> times() const { return std::nullopt; }
 
 private:
+    const ProcessMark process_;
     mutable std::mutex mutex_;
     std::condition_variable settled_signal_;
     std::atomic<bool> settled_ = false;

@@ -1,5 +1,6 @@
 // core/host_lane.hpp - a thread that runs host tasks one after another, each when its data is ready.
 #pragma once
+#include <headrace/core/detail/process_mark.hpp>
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
@@ -22,7 +23,8 @@ namespace headrace {
 ///
 /// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane, or
 ///           submit to a device on which very many requests wait for later tasks of the lane
-/// Errors    an exception of a task fails its event, and the requests that read tiles it would have written
+/// Errors    an exception of a task fails its event, and the requests that read tiles it would have written.
+///           A child of fork() cannot use a lane of its parent: both throw invalid_argument there
 /// Lifetime  the destructor runs all submitted tasks
 class HEADRACE_EXPORT HostLane {
 public:
@@ -58,6 +60,7 @@ private:
     void perform(Task task);
     void remember(const ErrorPtr& failure);
 
+    const ProcessMark process_;
     std::string name_;
     std::atomic<bool> asynchronous_ = true;
     InOrderLane lane_;

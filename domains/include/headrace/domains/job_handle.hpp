@@ -18,8 +18,9 @@ class JobExecution;
 /// gone, and no caller waited for it.
 ///
 /// Threads   any
-/// Errors    `wait` and `wait_for` throw invalid_argument inside a task of the job, or of a job that it comes
-///           after, and inside hooks and functions that bind kernels
+/// Errors    `wait`, `wait_for` and those of `event()` throw invalid_argument inside a task of the job, or of
+///           a job that it comes after, and inside hooks and functions that bind kernels. In a child of
+///           fork(), a job that had not ended has failed, with an Error that says so
 class HEADRACE_EXPORT JobHandle {
 public:
     explicit JobHandle(std::shared_ptr<JobExecution> execution);

@@ -3,7 +3,6 @@
 #pragma once
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/domains/detail/process_mark.hpp>
 
 #include <atomic>
 #include <functional>
@@ -36,7 +35,6 @@ public:
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] const Event& end() const noexcept { return end_; }
-    [[nodiscard]] const ProcessMark& process() const noexcept { return process_; }
 
     /// Called once, when the job is submitted.
     void come_after(const std::vector<Predecessor>& jobs);
@@ -59,7 +57,6 @@ private:
 
     const std::string name_;
     const Event end_;
-    const ProcessMark process_;
     std::atomic<bool> is_told_ = false;
     mutable std::mutex mutex_;
     std::vector<JobNodePtr> past_;       // of a job that has not started

@@ -47,11 +47,10 @@ private:
     const cluster::SubmitterScope submits_ = cluster::SubmitterScope(cluster::no_submitter);
 };
 
-/// Placed around a wait for the end of `job`. Outside of tasks it only checks the process.
+/// Placed around a wait for the end of `job`. Outside of tasks it does nothing.
 ///
-/// Errors   invalid_argument in a child of the process that submitted the job, and for a wait that would
-///          never end: the task belongs to the job, or to a job that `job` waits for, or the thread serves
-///          a device. `what` is the subject of the message:
+/// Errors   invalid_argument for a wait that would never end: the task belongs to the job, or to a job that
+///          `job` waits for, or the thread serves a device. `what` is the subject of the message:
 ///          "job 'x' is waited for"
 class HEADRACE_EXPORT JobWait {
 public:

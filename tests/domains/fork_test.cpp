@@ -1,0 +1,120 @@
+// tests/domains/fork_test.cpp - a child of fork() has none of the threads of its parent: what would wait for
+// them is an Error.
+#include <core/forked_child.hpp>
+#include <domains/device_lists.hpp>
+#include <domains/job.kernels.hpp>
+#include <domains/job_order.hpp>
+#include <domains/joining.kernels.hpp>
+#include <headrace/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* no_fork = "does not follow a fork()";
+
+class ForkedWithAJob : public JobOrder {};
+
+TEST_F(ForkedWithAJob, IsToldThatItHasNoRuntime) {
+    const JobHandle running = runtime_->submit(with(Job("held", 1), held([](Task&) {})));
+    const Event event = running.event();
+    const std::vector<std::function<void()>> calls{
+        [&] { runtime_->submit(with(Job("in the child", 1), [](Task&) {})); },
+        [&] { running.wait(); },
+        [&] {
+            if (running.wait_for(1h)) running.wait();
+        },
+        [&] { then(running, [](JobStatus) {}); },
+        [&] { event.wait(); },
+        [&] {
+            if (event.wait_for(1h)) event.wait();
+        },
+        [&] {
+            Event::all(std::array{event, running.event()}).wait();
+        },
+    };
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const std::string thrown = thrown_in_forked_child(calls[i]);
+        EXPECT_NE(thrown.find(no_fork), std::string::npos) << i << ": " << thrown;
+    }
+    EXPECT_EQ(in_forked_child([&] {
+                  runtime_.reset(); // which joins no threads
+                  return std::string("goes on");
+              }),
+              "goes on");
+    may_go_on_.raise();
+    running.wait();
+}
+
+/// What jobs leave in memory of devices and of the host: rows, sums and records.
+struct Results {
+    Domain<std::uint64_t> words{"words", {1000}};
+    Domain<std::uint32_t> rows_of_x{"x", {1000}};
+    Domain<std::uint64_t> bins{"bins", {7}};
+    Domain<Record> records{"records", {6000}};
+
+    void make(Runtime& runtime) const {
+        std::ranges::fill(words.fill(), 3U);
+        std::ranges::fill(rows_of_x.fill(), 0U);
+        runtime
+            .submit(Job("count", 1000).accumulates(bins).kernel([&](Task& task) {
+                return Histogram{task.sum(bins)};
+            }))
+            .wait();
+        runtime
+            .submit(Job("append", 1000).reads(words).appends(records).kernel([&](Task& task) {
+                return AppendSome{task.read(words), task.append(records)};
+            }))
+            .wait();
+        runtime
+            .submit(Job("increment", 1000).updates(rows(rows_of_x)).kernel([&](Task& task) {
+                return Increment{task.update(rows_of_x)};
+            }))
+            .wait();
+    }
+};
+
+TEST(ForkedWithData, OnDevicesCannotGatherIt) {
+    Runtime runtime(RuntimeOptions{.devices = device_list(two_private_cpus), .policy = "dynamic:37"});
+    const Results results;
+    results.make(runtime);
+    const std::string thrown = thrown_in_forked_child([&] { static_cast<void>(results.rows_of_x.gather()); });
+    EXPECT_NE(thrown.find(no_fork), std::string::npos) << thrown;
+    EXPECT_EQ(results.rows_of_x.gather()[999], 1U) << "the parent goes on";
+}
+
+/// Sums and records are on the host when their job has ended.
+TEST(ForkedWithData, OnTheHostReadsItAndFillsIt) {
+    Runtime runtime(RuntimeOptions{.devices = device_list(two_private_cpus), .policy = "dynamic:37"});
+    const Results results;
+    results.make(runtime);
+    const std::string said = in_forked_child([&] {
+        std::ranges::fill(results.rows_of_x.fill(), 5U);
+        return std::to_string(results.bins.gather()[0]) + ", " + std::to_string(results.records.count()) +
+               ", " + std::to_string(results.records.records().size()) + ", " +
+               std::to_string(results.rows_of_x.gather()[999]);
+    });
+    EXPECT_EQ(said, "143, 3000, 3000, 5");
+}
+
+TEST(ForkedWithData, AChildMakesARuntimeOfItsOwn) {
+    const std::string said = in_forked_child([] {
+        Runtime runtime(RuntimeOptions{.devices = device_list(two_private_cpus), .policy = "dynamic:37"});
+        const Results results;
+        results.make(runtime);
+        return std::to_string(results.rows_of_x.gather()[999] + results.bins.gather()[0]);
+    });
+    EXPECT_EQ(said, "144");
+}
+
+} // namespace
+} // namespace headrace::test
