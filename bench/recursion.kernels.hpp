@@ -1,13 +1,14 @@
-// bench/recursion.kernels.hpp - the kernels of apps/examples, as they are; and the same with recursion at the
-// leaves: what a unit of a tree's lower end would spawn, it does itself by calls.
+// bench/recursion.kernels.hpp - the kernels of apps/examples, as they are, but for shortest paths; and the
+// same with recursion at the leaves: what a unit of a tree's lower end would spawn, it does itself by calls.
 //
 // The leaves are plain functions, which the contestants by hand call as well. So both sides have the same
 // tasks, and what differs is who makes and runs them.
 #pragma once
+#include "recursion_paths.kernels.hpp"
+
 #include <examples/mariani_silver.kernels.hpp>
 #include <examples/n_queens.kernels.hpp>
 #include <examples/quadrature.kernels.hpp>
-#include <examples/shortest_paths.kernels.hpp>
 #include <examples/tree_search.kernels.hpp>
 
 namespace bench {

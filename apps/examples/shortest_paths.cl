@@ -17,34 +17,23 @@ void hr_seed(ulong index, uint* kind, HrUnit* step, HEADRACE_PARAMETERS) {
     step->distance = RECORD;
 }
 
+uint neighbour(uint field, uint side, int number) {
+    if (number == 0) return field >= side ? field - side : field;
+    if (number == 1) return field < side * (side - 1) ? field + side : field;
+    if (number == 2) return field % side > 0 ? field - 1 : field;
+    return field % side < side - 1 ? field + 1 : field;
+}
+
 void hr_run(HrLane* lane, uint kind, HrUnit at, HEADRACE_PARAMETERS) {
-    if (at.distance == RECORD) {
-        at = open[at.field];
-        hr_atomic_min_uint(&distances[at.field], at.distance);
-    }
-    const uint known = hr_atomic_load_uint(&distances[at.field]);
-    const uint fields[4] = {
-        at.field >= side ? at.field - side : at.field,
-        at.field < side * (side - 1) ? at.field + side : at.field,
-        at.field % side > 0 ? at.field - 1 : at.field,
-        at.field % side < side - 1 ? at.field + 1 : at.field,
-    };
-    Step steps[4];
-    uint before[4];
-    for (int i = 0; i < 4; ++i) {
-        steps[i].field = fields[i];
-        steps[i].distance = at.distance + costs[fields[i]];
-        before[i] = fields[i] == at.field ? 0 : hr_atomic_load_uint(&distances[fields[i]]);
-    }
-    if (known < at.distance) return;
-    for (int i = 0; i < 4; ++i)
-        if (before[i] > steps[i].distance)
-            before[i] = hr_atomic_min_uint(&distances[fields[i]], steps[i].distance);
-    for (int i = 0; i < 4; ++i) {
-        if (before[i] <= steps[i].distance) continue;
-        if (steps[i].distance < to)
-            hr_spawn(lane, 0, &steps[i]);
+    if (at.distance == RECORD) at = open[at.field];
+    if (hr_atomic_min_uint(&distances[at.field], at.distance) <= at.distance) return;
+    for (int number = 0; number < 4; ++number) {
+        const uint field = neighbour(at.field, side, number);
+        Step step = {field, at.distance + costs[field]};
+        if (hr_atomic_load_uint(&distances[field]) <= step.distance) continue;
+        if (step.distance < to)
+            hr_spawn(lane, 0, &step);
         else
-            hr_append(next, most, steps[i]);
+            hr_append(next, most, step);
     }
 }

@@ -5,19 +5,12 @@
 struct Step {
     std::uint32_t field, distance;
 };
-HEADRACE_KERNEL inline void for_neighbours(std::uint32_t field, std::uint32_t side, auto&& go) {
-    if (field >= side) go(field - side);
-    if (field < side * (side - 1)) go(field + side);
-    if (field % side > 0) go(field - 1);
-    if (field % side < side - 1) go(field + 1);
-}
-struct Neighbours {
-    std::uint32_t at[4];
-};
-/// Beyond a border there is the field itself.
-HEADRACE_KERNEL inline Neighbours neighbours_or_self(std::uint32_t field, std::uint32_t side) {
-    return {{field >= side ? field - side : field, field < side * (side - 1) ? field + side : field,
-             field % side > 0 ? field - 1 : field, field % side < side - 1 ? field + 1 : field}};
+/// One of four. Beyond a border it is the field itself.
+HEADRACE_KERNEL inline std::uint32_t neighbour(std::uint32_t field, std::uint32_t side, int number) {
+    if (number == 0) return field >= side ? field - side : field;
+    if (number == 1) return field < side * (side - 1) ? field + side : field;
+    if (number == 2) return field % side > 0 ? field - 1 : field;
+    return field % side < side - 1 ? field + 1 : field;
 }
 
 /// Goes on from fields nearer than `to`; steps to others are records for the next job. Each device finds
@@ -31,27 +24,14 @@ struct Walk {
     std::uint32_t side, to;
 
     HEADRACE_KERNEL void operator()(auto& lane, Step at) const {
-        std::uint32_t* const least = distances.origin;
-        if (at.distance == ~0u) {
-            at = open[at.field];
-            headrace::atomic_min(least[at.field], at.distance);
+        if (at.distance == ~0u) at = open[at.field];
+        if (headrace::atomic_min(distances.origin[at.field], at.distance) <= at.distance) return;
+        for (int number = 0; number < 4; ++number) {
+            const std::uint32_t field = neighbour(at.field, side, number);
+            const Step step{field, at.distance + costs[field]};
+            if (headrace::atomic_load(distances.origin[field]) > step.distance)
+                step.distance < to ? lane.spawn(step) : next.append(step);
         }
-        // All that a step reads is asked for at once: its time is that of memory, and one answer's is enough.
-        const std::uint32_t known = headrace::atomic_load(least[at.field]);
-        const Neighbours fields = neighbours_or_self(at.field, side); // a step to the field itself is none
-        Step steps[4];
-        std::uint32_t before[4];
-        for (int i = 0; i < 4; ++i) {
-            steps[i] = {fields.at[i], at.distance + costs[fields.at[i]]};
-            before[i] = fields.at[i] == at.field ? 0 : headrace::atomic_load(least[fields.at[i]]);
-        }
-        if (known < at.distance) return;
-        for (int i = 0; i < 4; ++i)
-            if (before[i] > steps[i].distance)
-                before[i] = headrace::atomic_min(least[steps[i].field], steps[i].distance);
-        for (int i = 0; i < 4; ++i)
-            if (before[i] > steps[i].distance)
-                steps[i].distance < to ? lane.spawn(steps[i]) : next.append(steps[i]);
     }
 };
 

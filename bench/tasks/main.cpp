@@ -4,8 +4,10 @@
 //
 // Programs take turns; the first turn is dropped. Times are the host's, from making the first task until all
 // have ended; what each task has to do is checked. Prints a Markdown table of medians.
+// With --waiting: what jobs that wait cost the job that they wait for.
 #include "command_line.hpp"
 #include "programs.hpp"
+#include "waiting.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +27,7 @@ using namespace bench;
 
 struct Options {
     std::string commit = "unknown", only;
-    std::size_t tasks = 10000;
+    std::size_t tasks = 10000, waiting = 0;
     unsigned repeats = 9;
 };
 
@@ -83,18 +85,39 @@ void run(const Options& options) {
     }
 }
 
+/// A job alone and before others in turns.
+void run_waiting(const Options& options) {
+    std::vector<double> alone, before_others, ratios, bytes;
+    for (unsigned turn = 0; turn <= options.repeats; ++turn) {
+        const WaitingTurn one = run_before_waiting_jobs(0), all = run_before_waiting_jobs(options.waiting);
+        if (turn == 0) continue;
+        alone.push_back(1e3 * one.seconds);
+        before_others.push_back(1e3 * all.seconds);
+        ratios.push_back(all.seconds / one.seconds);
+        bytes.push_back(all.bytes_each);
+    }
+    fmt::print("Commit {}, {} threads, median of {} turns (least to most).\n\n"
+               "| jobs that wait | the job alone, ms | before them, ms | ratio | bytes of one that waits |\n"
+               "|---|---|---|---|---|\n"
+               "| {} | {} | {} | {} | {} |\n",
+               options.commit, std::thread::hardware_concurrency(), options.repeats, options.waiting,
+               summary(alone), summary(before_others), summary(ratios), summary(bytes));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     Options options;
     bench::CommandLine app{"What a task costs that does next to nothing."};
     app.add("--tasks", options.tasks, "in each turn").range(1, 1'000'000);
+    app.add("--waiting", options.waiting, "jobs behind one that runs; then only what they cost it")
+        .range(0, 1'000'000);
     app.add("--repeats", options.repeats, "turns, after one of warm-up").range(5, 1000);
     app.add("--only", options.only, "programs with this in their name");
     app.add("--commit", options.commit, "for the table");
     if (const auto code = app.parse(argc, argv)) return *code;
     try {
-        run(options);
+        options.waiting > 0 ? run_waiting(options) : run(options);
         return 0;
     } catch (const std::exception& error) {
         std::cerr << "tasks: " << error.what() << '\n';

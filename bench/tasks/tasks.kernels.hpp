@@ -20,6 +20,26 @@ struct MarkLines {
     }
 };
 
+/// Of a job that takes a while: each word is what a generator makes of its index.
+struct TurnWords {
+    headrace::View<std::uint64_t> words;
+    std::uint32_t turns;
+
+    HEADRACE_HOST_DEVICE static std::uint64_t turned(std::uint64_t word, std::uint32_t turns) {
+        for (std::uint32_t turn = 0; turn < turns; ++turn)
+            word = word * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
+        return word;
+    }
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { words[i] = turned(i, turns); }
+};
+
+/// Of jobs that wait for these words.
+struct AddWords {
+    headrace::View<const std::uint64_t> words;
+    headrace::Sum<std::uint64_t> sum;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { sum.add(0, words[i]); }
+};
+
 /// Of a launch: marks one line.
 struct MarkLine {
     headrace::Io<Line> line;

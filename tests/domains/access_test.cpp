@@ -1,11 +1,14 @@
 // tests/domains/access_test.cpp - what an access means does not depend on how many devices take part: what is
 // written anywhere, whole or in parts, on every device list of this machine.
+#include "access.cl.hpp"
+
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
 #include <core/seeds.hpp>
 #include <domains/access.kernels.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
+#include <domains/opencl_form.hpp>
 #include <headrace/headrace.hpp>
 #include <headrace/internal/domains/written_parts.hpp>
 
@@ -25,6 +28,75 @@
 namespace headrace::test {
 namespace {
 
+OpenClKernel twin(const std::string& name) { return opencl_form(name, embedded::access_cl); }
+
+using Where = Domain<std::uint32_t>;
+using Words = Domain<std::uint64_t>;
+using Octets = Domain<std::uint8_t>;
+
+/// Unit i writes `base` + i to x[where[i]].
+Job permuting(const std::string& name, std::uint64_t units, const Where& where, const Words& x,
+              std::uint64_t base) {
+    return Job(name, units)
+        .reads(where)
+        .scatters(x)
+        .kernel([=](Task& task) {
+            return Permute{task.read(where), task.scatter(x), base};
+        })
+        .opencl(twin("PERMUTE"), [=](Task& task, OpenClArguments& arguments) {
+            arguments.buffer(task.memory(where)).buffer(task.memory(x)).value(base);
+        });
+}
+
+/// Gives the job, which writes or updates all of `x`, its kernel.
+Job permuting_into(Job job, const Where& where, const Words& x, std::uint64_t base, bool is_update) {
+    const std::uint64_t keep = is_update ? 1 : 0;
+    return std::move(job)
+        .kernel([=](Task& task) {
+            return PermuteInto{task.read(where), is_update ? task.update(x) : task.write(x), base, keep};
+        })
+        .opencl(twin("PERMUTE_INTO"), [=](Task& task, OpenClArguments& arguments) {
+            arguments.buffer(task.memory(where)).buffer(task.memory(x)).value(base).value(keep);
+        });
+}
+
+/// Adds to the elements of the units, or writes them, from the domain's end on.
+Job going_backwards(const Where& x, bool is_update) {
+    const auto mirrored = part(x, [size = x.size()](IndexRange units) {
+        return IndexRange{size - units.end, size - units.begin};
+    });
+    Job job("parts", x.size());
+    const auto arguments = [=](Task& task, OpenClArguments& all) {
+        all.buffer(task.memory(x)).value(x.size());
+    };
+    if (is_update)
+        job.updates(mirrored)
+            .kernel([=](Task& task) { return AddBackwards{task.update(x)}; })
+            .opencl(twin("ADD_BACKWARDS"), arguments);
+    else
+        job.writes(mirrored)
+            .kernel([=](Task& task) { return WriteBackwards{task.write(x)}; })
+            .opencl(twin("WRITE_BACKWARDS"), arguments);
+    return job;
+}
+
+/// Gives the job, which writes or updates rows of `x`, its kernel.
+Job writing_bytes(Job job, const Octets& x, const Words& sums, std::uint64_t end, std::uint64_t shift,
+                  bool is_update = false) {
+    return std::move(job)
+        .accumulates(sums)
+        .kernel([=](Task& task) {
+            return WriteBytes{is_update ? task.update(x) : task.write(x), task.sum(sums), end, shift};
+        })
+        .opencl(twin("WRITE_BYTES"), [=](Task& task, OpenClArguments& arguments) {
+            arguments.buffer(task.memory(x))
+                .value(x.size())
+                .buffer(task.memory(sums))
+                .value(end)
+                .value(shift);
+        });
+}
+
 using Accesses = OnDeviceLists;
 INSTANTIATE_TEST_SUITE_P(On, Accesses, device_lists(), by_list);
 
@@ -39,11 +111,7 @@ TEST_P(Accesses, ScatteredElementsComeTogetherWhicheverDeviceWroteThem) {
     for (const bool is_written : {false, true, true}) {
         const std::uint64_t there = is_written ? 77 : 0;
         if (is_written) std::ranges::fill(x.fill(), there);
-        const auto job = Job("scatter", units).reads(where).scatters(x).kernel([&](Task& task) {
-            return Permute{task.read(where), task.scatter(x), 1000};
-        });
-        const JobHandle handle = runtime().submit(job);
-        handle.wait();
+        runtime().submit(permuting("scatter", units, where, x, 1000)).wait();
         const auto result = x.gather();
         for (std::uint64_t i = 0; i < units; ++i) ASSERT_EQ(result[to[i]], 1000 + i) << to[i];
         for (std::uint64_t i = units; i < size; ++i) ASSERT_EQ(result[to[i]], there) << to[i];
@@ -51,11 +119,7 @@ TEST_P(Accesses, ScatteredElementsComeTogetherWhicheverDeviceWroteThem) {
     // A second scattering finds what the first one has left.
     std::ranges::copy(to, where.fill().begin());
     std::ranges::reverse(where.fill());
-    runtime()
-        .submit(Job("scatter the rest", size - units).reads(where).scatters(x).kernel([&](Task& task) {
-            return Permute{task.read(where), task.scatter(x), 5000};
-        }))
-        .wait();
+    runtime().submit(permuting("scatter the rest", size - units, where, x, 5000)).wait();
     const auto result = x.gather();
     for (std::uint64_t i = 0; i < units; ++i) ASSERT_EQ(result[to[i]], 1000 + i);
     for (std::uint64_t i = units; i < size; ++i) ASSERT_EQ(result[to[i]], 5000 + (size - 1 - i));
@@ -68,9 +132,15 @@ TEST_P(Accesses, ElementsOfAnySizeAreScatteredWhole) {
     for (Odd& one : odd.fill()) one = {{9, 9, 9}};
     std::ranges::fill(bytes.fill(), std::uint8_t{1});
     runtime()
-        .submit(Job("odd", size).scatters(odd, bytes).kernel([&](Task& task) {
-            return ScatterOdd{task.scatter(odd), task.scatter(bytes)};
-        }))
+        .submit(Job("odd", size)
+                    .scatters(odd, bytes)
+                    .kernel([&](Task& task) {
+                        return ScatterOdd{task.scatter(odd), task.scatter(bytes)};
+                    })
+                    .opencl(twin("SCATTER_ODD"),
+                            [&](Task& task, OpenClArguments& arguments) {
+                                arguments.buffer(task.memory(odd)).buffer(task.memory(bytes)).value(size);
+                            }))
         .wait();
     const auto odds = odd.gather();
     const auto all_bytes = bytes.gather();
@@ -93,14 +163,11 @@ TEST_P(Accesses, WholeDomainsAreWrittenAndUpdatedOnOneMemory) {
     const Domain<std::uint64_t> x("x", {size});
     const LogLines warnings(LogLevel::warning);
     for (int round = 0; round < 3; ++round) {
-        const auto write = Job("write all", size).reads(where).writes(x).kernel([&](Task& task) {
-            return PermuteInto{task.read(where), task.write(x), 1000, 0};
-        });
-        runtime().submit(write).wait();
-        const auto update = Job("update all", size).reads(where).updates(x).kernel([&](Task& task) {
-            return PermuteInto{task.read(where), task.update(x), 5, 1};
-        });
-        const JobHandle handle = runtime().submit(update);
+        runtime()
+            .submit(permuting_into(Job("write all", size).reads(where).writes(x), where, x, 1000, false))
+            .wait();
+        const JobHandle handle = runtime().submit(
+            permuting_into(Job("update all", size).reads(where).updates(x), where, x, 5, true));
         handle.wait();
         const auto result = x.gather();
         for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[to[i]], 1005 + 2 * i) << to[i];
@@ -207,24 +274,10 @@ TEST_P(Accesses, PartsThatDoNotOverlapAreWritten) {
     const Domain<std::uint32_t> x("x", {size});
     for (const char* policy : {"dynamic:37", "adaptive", "static"}) {
         std::ranges::fill(x.fill(), 1U);
-        auto job = Job("parts", size)
-                       .updates(part(x,
-                                     [](IndexRange units) {
-                                         return IndexRange{size - units.end, size - units.begin};
-                                     }))
-                       .kernel([&](Task& task) { return AddBackwards{task.update(x)}; });
-        job.policy(policy);
-        runtime().submit(job).wait();
+        runtime().submit(going_backwards(x, true).policy(policy)).wait();
         const auto result = x.gather();
         for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[size - 1 - i], 1 + i) << policy;
-        auto writes = Job("parts", size)
-                          .writes(part(x,
-                                       [](IndexRange units) {
-                                           return IndexRange{size - units.end, size - units.begin};
-                                       }))
-                          .kernel([&](Task& task) { return WriteBackwards{task.write(x)}; });
-        writes.policy(policy);
-        runtime().submit(writes).wait();
+        runtime().submit(going_backwards(x, false).policy(policy)).wait();
         const auto written = x.gather();
         for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(written[size - 1 - i], 7 * i) << policy;
     }
@@ -283,8 +336,7 @@ protected:
             testing::ExitedWithCode(0), pattern);
     }
 };
-INSTANTIATE_TEST_SUITE_P(On, Checked, testing::Values("cpu", two_private_cpus, "cuda:0", "cpu,cuda:0"),
-                         by_list);
+INSTANTIATE_TEST_SUITE_P(On, Checked, device_lists(), by_list);
 
 TEST_P(Checked, NamesTheFirstElementThatIsWrongAndNothingElse) {
     constexpr std::uint64_t size = 1003;
@@ -293,11 +345,7 @@ TEST_P(Checked, NamesTheFirstElementThatIsWrongAndNothingElse) {
     std::ranges::fill(x.fill(), std::uint8_t{1});
     // Every value of a byte, those of the patterns too; sums are added once although tasks run twice.
     const auto all = [&](Runtime& runtime) {
-        runtime
-            .submit(Job("all", size).writes(rows(x)).accumulates(sums).kernel([&](Task& task) {
-                return WriteBytes{task.write(x), task.sum(sums), size, 0};
-            }))
-            .wait();
+        runtime.submit(writing_bytes(Job("all", size).writes(rows(x)), x, sums, size, 0)).wait();
         for (std::uint64_t i = 0; i < size; ++i)
             if (x.gather()[i] != static_cast<std::uint8_t>(i))
                 throw Error{ErrorKind::internal, "wrong bytes"};
@@ -305,17 +353,10 @@ TEST_P(Checked, NamesTheFirstElementThatIsWrongAndNothingElse) {
     };
     expect_said("^well", all);
     expect_said("no unit wrote element 700 of domain 'x'", [&](Runtime& runtime) {
-        runtime
-            .submit(Job("too little", size).writes(rows(x)).accumulates(sums).kernel([&](Task& task) {
-                return WriteBytes{task.write(x), task.sum(sums), 700, 0};
-            }))
-            .wait();
+        runtime.submit(writing_bytes(Job("too little", size).writes(rows(x)), x, sums, 700, 0)).wait();
     });
     expect_said("wrote element [0-9]+ of domain 'x', whose part is", [&](Runtime& runtime) {
-        runtime
-            .submit(Job("too much", size).updates(rows(x)).accumulates(sums).kernel([&](Task& task) {
-                return WriteBytes{task.update(x), task.sum(sums), size, 100};
-            }))
+        runtime.submit(writing_bytes(Job("too much", size).updates(rows(x)), x, sums, size, 100, true))
             .wait();
     });
 }
@@ -329,9 +370,18 @@ TEST_P(Checked, RunsATaskAgainOnWhatWasThereBefore) {
         for (unsigned more = 0; more < size; ++more) {
             std::iota(from.fill().begin(), from.fill().end(), std::uint8_t{0});
             runtime
-                .submit(Job("take", size).writes(rows(to)).updates(rows(from)).kernel([&](Task& task) {
-                    return TakeAndAdd{task.write(to), task.update(from), static_cast<std::uint8_t>(more)};
-                }))
+                .submit(Job("take", size)
+                            .writes(rows(to))
+                            .updates(rows(from))
+                            .kernel([&](Task& task) {
+                                return TakeAndAdd{task.write(to), task.update(from),
+                                                  static_cast<std::uint8_t>(more)};
+                            })
+                            .opencl(twin("TAKE_AND_ADD"),
+                                    [&](Task& task, OpenClArguments& arguments) {
+                                        arguments.buffer(task.memory(to)).buffer(task.memory(from));
+                                        arguments.value(static_cast<std::uint8_t>(more));
+                                    }))
                 .wait();
             for (std::uint64_t i = 0; i < size; ++i)
                 if (to.gather()[i] != i || from.gather()[i] != static_cast<std::uint8_t>(i + more))
@@ -346,9 +396,16 @@ TEST_P(Checked, NamesAnElementThatTwoTasksScatterDifferently) {
     std::ranges::fill(x.fill(), std::uint8_t{1});
     const auto scatter = [&](Runtime& runtime, std::uint8_t other) {
         runtime
-            .submit(Job("scatter", size).scatters(x).policy("dynamic:8").kernel([&](Task& task) {
-                return ScatterBytes{task.scatter(x), other};
-            }))
+            .submit(Job("scatter", size)
+                        .scatters(x)
+                        .policy("dynamic:8")
+                        .kernel([&](Task& task) {
+                            return ScatterBytes{task.scatter(x), other};
+                        })
+                        .opencl(twin("SCATTER_BYTES"),
+                                [&](Task& task, OpenClArguments& arguments) {
+                                    arguments.buffer(task.memory(x)).value(x.size()).value(other);
+                                }))
             .wait();
         for (std::uint64_t i = 0; i < size; ++i)
             if (x.gather()[i] != static_cast<std::uint8_t>(i))

@@ -43,7 +43,7 @@ private:
 };
 
 inline auto device_lists() {
-    return testing::Values("cpu", two_private_cpus, "cpu,opencl:pocl", "cuda:0", "cpu,cuda:0",
+    return testing::Values("cpu", two_private_cpus, "opencl:pocl", "cpu,opencl:pocl", "cuda:0", "cpu,cuda:0",
                            "cuda:0,cuda:1");
 }
 inline std::string by_list(const testing::TestParamInfo<std::string>& info) {

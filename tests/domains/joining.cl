@@ -1,5 +1,4 @@
-// tests/domains/joining.cl - kernels of joining.kernels.hpp in OpenCL C; one of REDUCE_WORDS, ADD_EXACTLY,
-// APPEND_SOME and GROVE is defined.
+// tests/domains/joining.cl - kernels of joining.kernels.hpp in OpenCL C; the name of one of them is defined.
 ulong term_bits(ulong i, ulong bits, int fraction, int size) {
     const ulong sign = 1ul << (size - 1), fractions = (1ul << fraction) - 1;
     if (i % 4 == 0) return (bits & 1) | 55ul << fraction | fractions >> 1 << 1;
@@ -33,6 +32,18 @@ void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
 }
 #endif
 
+#if defined(REDUCE_LEAST) || defined(REDUCE_GREATEST)
+    #define HEADRACE_PARAMETERS __global const ulong *from, __global ulong *x, ulong cells
+    #define HEADRACE_ARGUMENTS from, x, cells
+void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
+    #ifdef REDUCE_LEAST
+    hr_atomic_min_ulong(&x[i % cells], from[i]);
+    #else
+    hr_atomic_max_ulong(&x[i % cells], from[i]);
+    #endif
+}
+#endif
+
 #ifdef ADD_EXACTLY
     #define HEADRACE_PARAMETERS \
         __global const ulong *words, ulong cells, ulong stride, __global ulong *full, __global ulong *floats, \
@@ -47,10 +58,11 @@ void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
 }
 #endif
 
-#ifdef APPEND_SOME
 typedef struct {
     uint unit, number, part;
 } Record;
+
+#ifdef APPEND_SOME
     #define HEADRACE_PARAMETERS __global const ulong *words, __global Record *records, ulong capacity
     #define HEADRACE_ARGUMENTS words, records, capacity
 void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
@@ -59,6 +71,35 @@ void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
         hr_append(records, capacity, record);
     }
 }
+#endif
+
+#ifdef LEVEL
+    #define HEADRACE_PARAMETERS \
+        __global const uint *frontier, ulong frontier_count, ulong units, __global uint *next, ulong capacity, \
+            uint vertices
+    #define HEADRACE_ARGUMENTS frontier, frontier_count, units, next, capacity, vertices
+void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
+    if (frontier_count != units) return;
+    const uint neighbours[2] = {2 * frontier[i] + 1, 3 * frontier[i] + 2};
+    for (int n = 0; n < 2; ++n)
+        if (neighbours[n] < vertices) hr_append(next, capacity, neighbours[n]);
+}
+#endif
+
+#ifdef SUM_RECORDS
+    #define HEADRACE_PARAMETERS __global const Record *records, __global ulong *sums
+    #define HEADRACE_ARGUMENTS records, sums
+void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) {
+    hr_atomic_add_ulong(&sums[0], records[i].unit);
+    hr_atomic_add_ulong(&sums[1], records[i].number);
+    hr_atomic_add_ulong(&sums[2], records[i].part);
+}
+#endif
+
+#ifdef COPY_RECORDS
+    #define HEADRACE_PARAMETERS __global const Record *from, __global Record *to, ulong capacity
+    #define HEADRACE_ARGUMENTS from, to, capacity
+void hr_consume(HrLane* lane, ulong i, HEADRACE_PARAMETERS) { hr_append(to, capacity, from[i]); }
 #endif
 
 #ifdef GROVE

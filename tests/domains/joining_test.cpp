@@ -5,6 +5,7 @@
 
 #include <domains/device_lists.hpp>
 #include <domains/joining.kernels.hpp>
+#include <domains/opencl_form.hpp>
 #include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -24,9 +25,7 @@
 namespace headrace::test {
 namespace {
 
-OpenClKernel twin(const std::string& name) {
-    return {.name = name, .source = "#define " + name + "\n" + std::string(embedded::joining_cl)};
-}
+OpenClKernel twin(const std::string& name) { return opencl_form(name, embedded::joining_cl); }
 
 class Joinings : public OnDeviceLists {
 protected:
@@ -179,9 +178,16 @@ TEST_P(Reductions, ByDifferentOperationsFollowEachOther) {
                 std::is_same_v<Op, Min> ? std::min(cell, from.gather()[i]) : std::max(cell, from.gather()[i]);
         }
         return runtime().submit(
-            Job("reduce", size).reads(from).template reduces<Op>(x).kernel([=](Task& task) {
-                return ReduceInto<Op>{task.read(from), task.template reduce<Op>(x)};
-            }));
+            Job("reduce", size)
+                .reads(from)
+                .template reduces<Op>(x)
+                .kernel([=](Task& task) {
+                    return ReduceInto<Op>{task.read(from), task.template reduce<Op>(x)};
+                })
+                .opencl(twin(std::is_same_v<Op, Min> ? "REDUCE_LEAST" : "REDUCE_GREATEST"),
+                        [=](Task& task, OpenClArguments& arguments) {
+                            arguments.buffer(task.memory(from)).buffer(task.memory(x)).value(cells);
+                        }));
     };
     const JobHandle least = reduce(words, Min{}), greatest = reduce(others, Max{}),
                     again = reduce(others, Min{});
@@ -315,6 +321,19 @@ protected:
                     arguments.buffer(task.memory(words)).buffer(task.memory(x)).value(x.size());
                 }));
     }
+    /// A job that adds up the members of so many records.
+    static Job reading(const std::string& name, std::uint64_t count, const Domain<Record>& x,
+                       const Domain<std::uint64_t>& sums) {
+        return Job(name, count)
+            .reads(x)
+            .accumulates(sums)
+            .kernel([=](Task& task) {
+                return SumRecords{task.read(x), task.sum(sums)};
+            })
+            .opencl(twin("SUM_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
+                arguments.buffer(task.memory(x)).buffer(task.memory(sums));
+            });
+    }
     static bool is_before(const Record& a, const Record& b) {
         return std::tie(a.part, a.unit, a.number) < std::tie(b.part, b.unit, b.number);
     }
@@ -362,10 +381,7 @@ TEST_P(Records, AreReadByTheJobsBehind) {
     std::ranges::fill(sums.fill(), 0U);
     for (int round = 0; round < 2; ++round) {
         append(x, size).wait();
-        const JobHandle read =
-            runtime().submit(Job("read", x.count()).reads(x).accumulates(sums).kernel([&](Task& task) {
-                return SumRecords{task.read(x), task.sum(sums)};
-            }));
+        const JobHandle read = runtime().submit(reading("read", x.count(), x, sums));
         read.wait();
         std::uint64_t units = 0, numbers = 0, parts = 0;
         for (const Record& record : expected_) {
@@ -391,9 +407,18 @@ TEST_P(Records, AreAFrontierThatGoesOnAsLongAsThereAreAny) {
     while (const std::uint64_t count = frontier.count()) {
         ASSERT_TRUE(std::ranges::equal(frontier.sorted_by([](auto vertex) { return vertex; }), expected));
         next.clear();
-        runtime().submit(Job("level", count).reads(frontier).appends(next).kernel([=](Task& task) {
-            return Level{task.read(frontier), task.count(frontier), count, task.append(next), vertices};
-        }));
+        runtime().submit(
+            Job("level", count)
+                .reads(frontier)
+                .appends(next)
+                .kernel([=](Task& task) {
+                    return Level{task.read(frontier), task.count(frontier), count, task.append(next),
+                                 vertices};
+                })
+                .opencl(twin("LEVEL"), [=](Task& task, OpenClArguments& arguments) {
+                    arguments.buffer(task.memory(frontier)).value(task.count(frontier)).value(count);
+                    arguments.buffer(task.memory(next)).value(next.size()).value(vertices);
+                }));
         std::vector<std::uint32_t> behind;
         for (const std::uint32_t vertex : expected)
             for (const std::uint32_t neighbour : {2 * vertex + 1, 3 * vertex + 2})
@@ -418,9 +443,16 @@ TEST_P(Records, ThatAreOneTooManyAreAnErrorUntilTheDomainIsCleared) {
     const Domain<Record> rest("rest", {count - 2});
     rest.assign(std::span(records).subspan(2)); // with the three, one too many
     const auto copy = [&](std::uint64_t units) {
-        return runtime().submit(Job("copy", units).reads(rest).appends(x).kernel([=](Task& task) {
-            return CopyRecords{task.read(rest), task.append(x)};
-        }));
+        return runtime().submit(
+            Job("copy", units)
+                .reads(rest)
+                .appends(x)
+                .kernel([=](Task& task) {
+                    return CopyRecords{task.read(rest), task.append(x)};
+                })
+                .opencl(twin("COPY_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
+                    arguments.buffer(task.memory(rest)).buffer(task.memory(x)).value(x.size());
+                }));
     };
     copy(count - 3).wait();
     EXPECT_EQ(x.count(), count) << "it is full";
@@ -443,11 +475,7 @@ TEST_P(Records, ThatAreOneTooManyAreAnErrorUntilTheDomainIsCleared) {
     };
     const auto reader = [&] {
         const Domain<std::uint64_t> sums("sums", {3});
-        runtime()
-            .submit(Job("read", 1).reads(x).accumulates(sums).kernel([=](Task& task) {
-                return SumRecords{task.read(x), task.sum(sums)};
-            }))
-            .wait();
+        runtime().submit(reading("read", 1, x, sums)).wait();
     };
     if (random_() % 2 == 0) expect_error(reader); // whichever asks first
     expect_error([&] { static_cast<void>(x.count()); });

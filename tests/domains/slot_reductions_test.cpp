@@ -3,6 +3,7 @@
 #include "slot_reductions.cl.hpp"
 
 #include <domains/device_lists.hpp>
+#include <domains/opencl_form.hpp>
 #include <domains/slot_reductions.kernels.hpp>
 #include <headrace/headrace.hpp>
 
@@ -41,7 +42,7 @@ protected:
                                  task.reduce<Brightest>(colours_)};
             })
             .opencl(
-                {.name = "SUMMARISE", .source = std::string(embedded::slot_reductions_cl)},
+                opencl_form("SUMMARISE", embedded::slot_reductions_cl),
                 [=, this](Task& task, OpenClArguments& arguments) {
                     const auto summaries = task.reduce<Merge>(summaries_).slots;
                     const auto colours = task.reduce<Brightest>(colours_).slots;
@@ -91,9 +92,16 @@ TEST_P(SlotReductions, BeginWithTheIdentityOrWithWhatWasThere) {
 TEST_P(SlotReductions, ArePassedToReaders) {
     submit(size);
     const Domain<Summary> copy("copy", {cells});
-    runtime().submit(Job("copy", cells).reads(summaries_).writes(rows(copy)).kernel([=, this](Task& task) {
-        return CopySummaries{task.read(summaries_), task.write(copy)};
-    }));
+    runtime().submit(Job("copy", cells)
+                         .reads(summaries_)
+                         .writes(rows(copy))
+                         .kernel([=, this](Task& task) {
+                             return CopySummaries{task.read(summaries_), task.write(copy)};
+                         })
+                         .opencl(opencl_form("COPY_SUMMARIES", embedded::slot_reductions_cl),
+                                 [=, this](Task& task, OpenClArguments& arguments) {
+                                     arguments.buffer(task.memory(summaries_)).buffer(task.memory(copy));
+                                 }));
     const auto copies = copy.gather();
     for (std::uint64_t cell = 0; cell < cells; ++cell) EXPECT_EQ(copies[cell], summaries_expected_[cell]);
 }

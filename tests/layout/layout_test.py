@@ -47,6 +47,13 @@ class Layout(unittest.TestCase):
         self.expect_none(f"{floor}/README.md has more than 40 lines" for floor in include_graph.FLOORS
                          if len((ROOT / floor / "README.md").read_text().splitlines()) > 40)
 
+    def test_examples_are_shorter_than_eighty_lines(self):
+        lengths = {program.stem: sum(len(part.read_text().splitlines())
+                                     for part in (program, program.with_suffix("").with_suffix(".kernels.hpp")))
+                   for program in (ROOT / "apps" / "examples").glob("*.cpp")}
+        self.assertGreater(len(lengths), 7)
+        self.expect_none(f"{name}: {length} lines" for name, length in lengths.items() if length >= 80)
+
     def test_tests_do_not_sleep(self):
         tests = ROOT / "tests"
         self.expect_none(f"{file} sleeps: wait for what has to happen (tests/README.md, Times)"
