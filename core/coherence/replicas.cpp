@@ -20,11 +20,20 @@ void EventSlot::publish(Event event) {
 }
 
 const Event& EventSlot::get() const {
-    if (!published()) published_.wait(false, std::memory_order_acquire);
+    if (published()) return event_;
+    if (!process_.is_of_this_process()) {
+        static const Event lost =
+            Event::failed(std::make_shared<const Error>(ProcessMark::error("a request")));
+        return lost;
+    }
+    published_.wait(false, std::memory_order_acquire);
     return event_;
 }
 
-bool EventSlot::settled() const { return published() && (!event_.state() || event_.state()->settled()); }
+bool EventSlot::settled() const {
+    if (!published()) return !process_.is_of_this_process();
+    return !event_.state() || event_.state()->settled();
+}
 
 void Dependencies::add(const EventSlotPtr& slot, bool inherits) {
     const auto known = std::ranges::find(all_, slot, &Dependency::slot);

@@ -61,6 +61,7 @@ Event Controller::launch(std::string_view name, std::span<const TileUse> uses, S
 
 Event Controller::host_task(std::string_view name, std::span<const TileUse> uses,
                             std::function<void()> task) {
+    check_process();
     HostLane* lane = nullptr;
     {
         const std::scoped_lock lock(mutex_);

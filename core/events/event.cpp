@@ -33,13 +33,13 @@ void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& er
 } // namespace
 
 ErrorPtr EventState::error() const {
-    if (!settled_.load(std::memory_order_acquire) && !process_.is_of_this_process())
-        return std::make_shared<const Error>(ProcessMark::error("work that had not ended"));
-    const std::scoped_lock lock(mutex_);
-    return error_;
+    if (settled_.load(std::memory_order_acquire)) return error_; // it does not change any more
+    if (process_.is_of_this_process()) return {};
+    return std::make_shared<const Error>(ProcessMark::error("work that had not ended"));
 }
 
 void EventState::settle(ErrorPtr own) {
+    if (settled()) return; // also in a forked child, where nothing changes how it ended
     // A waiting thread may see the outcome and drop the last reference before this call has ended.
     const std::shared_ptr<EventState> alive = weak_from_this().lock();
     std::vector<Continuation> continuations;

@@ -126,6 +126,8 @@ void DomainData::join(const Controller* only) {
 }
 
 void DomainData::join(const Joining& joining, std::span<const Replica* const> replicas) {
+    for (const Replica* const replica : replicas)
+        if (replica->controller) replica->controller->check_process();
     if (!joining.replaces_host_replica()) {
         expect_no_failure();
         return join_to_host(joining, replicas, false);

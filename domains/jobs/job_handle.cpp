@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +17,9 @@ namespace headrace {
 
 struct JobHandle::LastOne {
     std::shared_ptr<JobExecution> job;
+
+    mutable std::once_flag was_asked;
+    mutable Event end; ///< for users, once one has asked
 
     explicit LastOne(std::shared_ptr<JobExecution> of) : job(std::move(of)) {}
     ~LastOne() { job->forget_handles(); }
@@ -33,7 +37,14 @@ std::string is_waited_for(const JobNode& job) { return "job '" + job.name() + "'
 /// The end of a job for users: a thread that waits for it inside a task of the job gets an Error.
 class EndForUsers final : public EventState {
 public:
+    /// It settles with the job.
+    static Event of(JobNodePtr job) {
+        const auto end = std::make_shared<EndForUsers>(std::move(job));
+        end->job_->end().then([end](const ErrorPtr& error) { end->settle(error); });
+        return Event{end};
+    }
     explicit EndForUsers(JobNodePtr job) : job_(std::move(job)) {}
+
     bool query() override {
         if (job_->end().done()) settle(job_->end().outcome());
         return settled();
@@ -46,14 +57,9 @@ public:
         const JobWait inside(job_, is_waited_for(*job_));
         return job_->end().wait_for(limit) && query();
     }
-    void arm() override {
-        if (is_armed_.test_and_set(std::memory_order_relaxed)) return; // relaxed: orders nothing else
-        job_->end().then([self = shared_from_this()](const ErrorPtr& error) { self->settle(error); });
-    }
 
 private:
     const JobNodePtr job_;
-    std::atomic_flag is_armed_;
 };
 
 JobStatus status_of(const ErrorPtr& error) {
@@ -95,8 +101,8 @@ JobReport JobHandle::report() const { return execution_->report(); }
 
 Event JobHandle::event() const {
     execution_->node()->note_told(); // the waiter for the event gets the failure
-    return execution_->event().done() ? execution_->event()
-                                      : Event{std::make_shared<EndForUsers>(execution_->node())};
+    std::call_once(last_one_->was_asked, [this] { last_one_->end = EndForUsers::of(execution_->node()); });
+    return last_one_->end;
 }
 
 JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {

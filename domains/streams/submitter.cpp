@@ -10,6 +10,7 @@ Submitter::Submitter() : thread_([this](const std::stop_token& stop) { run(stop)
 Submitter::~Submitter() = default; // stops and joins the thread
 
 void Submitter::ask(std::function<void()> work) {
+    process_.check("a stream");
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(work));
     changed_.notify_one();

@@ -1,5 +1,6 @@
 // domains/streams/submitter.hpp - a thread that submits requests. Internal to domains/streams/.
 #pragma once
+#include <headrace/core/detail/process_mark.hpp>
 #include <headrace/core/export.hpp>
 
 #include <condition_variable>
@@ -22,11 +23,13 @@ public:
     Submitter(const Submitter&) = delete; // its thread holds its address
     Submitter& operator=(const Submitter&) = delete;
 
+    /// Throws invalid_argument in a forked child.
     void ask(std::function<void()> work);
 
 private:
     void run(const std::stop_token& stop);
 
+    const ProcessMark process_;
     std::mutex mutex_; // guards what follows
     std::condition_variable_any changed_;
     std::deque<std::function<void()>> queue_;

@@ -60,6 +60,22 @@ TEST(ForkedEvent, ThatHadEndedIsAsItWas) {
     EXPECT_NE(thrown.find("it broke"), std::string::npos) << thrown;
 }
 
+/// Not even by the promise that the child has a copy of.
+TEST(ForkedEvent, ThatHadNotEndedIsNotChangedInTheChild) {
+    Promise promise;
+    const Event event = promise.event();
+    bool has_run = false;
+    event.then([&](const ErrorPtr&) { has_run = true; });
+    const std::string thrown = thrown_in_forked_child([&] {
+        promise.complete();
+        if (has_run) throw Error{ErrorKind::internal, "what the parent wanted has run"};
+        event.wait();
+    });
+    EXPECT_NE(thrown.find(no_fork), std::string::npos) << thrown;
+    promise.complete();
+    EXPECT_TRUE(has_run);
+}
+
 TEST(ForkedEvent, OfTheChildIsAnEvent) {
     EXPECT_EQ(thrown_in_forked_child([] {
                   Promise promise;
@@ -91,6 +107,7 @@ TEST(ForkedController, AndItsDataAreErrors) {
          [&] {
              controller.host_task({&reads, 1}, [] {}).wait();
          }},
+        {"host task without data", [&] { controller.host_task({}, [] {}).wait(); }},
         {"lane", [&] { lane.run("task", {}, [] {}).wait(); }},
         {"wait for a lane", [&] { lane.wait_all(); }},
     };

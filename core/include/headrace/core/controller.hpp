@@ -68,6 +68,8 @@ public:
         const std::scoped_lock lock(storage.mutex_);
         return works_in_place(storage);
     }
+    /// Throws invalid_argument in a forked child: the threads of the device's streams are not there.
+    void check_process() const { process_.check("device '" + device_.info().id + "'"); }
     /// See ControllerOptions::asynchronous; applies from the next request on.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
@@ -159,8 +161,6 @@ private:
     [[nodiscard]] std::optional<Event> write_back(const Resident& resident);
     [[nodiscard]] std::string why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const;
     Event explicit_move(const Tile& tile, bool to_host);
-    /// Throws in a forked child: the threads of the device's streams are not there.
-    void check_process() const { process_.check("device '" + device_.info().id + "'"); }
     Event remember(Event event);
     void forget_ended();
     std::vector<Event> take_under_way();

@@ -103,7 +103,8 @@ public:
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const {
         return done() || state_->block_for(limit);
     }
-    /// Blocks until complete and returns the outcome; null means success.
+    /// Blocks until complete and returns the outcome; null means success. Throws only of a job:
+    /// JobHandle::event.
     [[nodiscard]] ErrorPtr outcome() const;
     /// See EventState::on_settled.
     void then(EventState::Continuation continuation) const;

@@ -56,7 +56,7 @@ enum class JobStatus : std::uint8_t { done, failed, cancelled };
 /// and fails if `function` throws. If it is cancelled before the job ends, `function` is not called.
 ///
 /// Lifetime  the runtime's destructor waits for running functions; it cancels the jobs that they wait for
-/// Errors    invalid_argument if the job's runtime is gone
+/// Errors    invalid_argument if the job's runtime is gone, and in a child of fork()
 HEADRACE_EXPORT JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function);
 
 } // namespace headrace

@@ -28,13 +28,14 @@ public:
     EventSlot& operator=(const EventSlot&) = delete;
 
     void publish(Event event);
-    /// Blocks until published.
+    /// Blocks until published. In a forked child, what was not published has failed.
     [[nodiscard]] const Event& get() const;
     [[nodiscard]] bool published() const noexcept { return published_.load(std::memory_order_acquire); }
     /// True if the host knows that the request has ended. Does not ask a driver.
     [[nodiscard]] bool settled() const;
 
 private:
+    const ProcessMark process_;
     Event event_;
     std::atomic<bool> published_ = false;
 };

@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// Of a unit's piece, in its column. Of 32 bits, like all of the queue: a GPU multiplies them faster.
+    /// Of a unit's piece, in its column. It has 32 bits, like all sizes of the queue.
     HEADRACE_GROUP_CODE std::uint32_t place_of(std::uint32_t piece) const { return piece * capacity_; }
     HEADRACE_GROUP_CODE Piece* column_of(std::uint32_t kind, std::uint32_t position) const {
         return pieces_ + kind * pieces * capacity_ + (position & (capacity_ - 1));
