@@ -116,8 +116,8 @@ std::function<RecursionTurn()> headrace_paths(Runtime& runtime, const PathsProbl
             Job job("shortest paths", records);
             job.reads(costs, open).reduces<Min>(distances).appends(next);
             job.seeds(Records{}).kernel([&](Task& t) {
-                return Walk{t.read(costs),  t.read(open), t.reduce<Min>(distances),
-                            t.append(next), problem.side, to};
+                return WalkAtOnce{{t.read(costs), t.read(open), t.reduce<Min>(distances), t.append(next),
+                                   problem.side, to}};
             });
             turn.kernel_seconds += run(runtime, job).kernel_seconds;
             std::swap(open, next);

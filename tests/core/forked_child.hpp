@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +49,15 @@ inline std::string thrown_in_forked_child(const std::function<void()>& work) {
         }
         return "nothing";
     });
+}
+
+/// Each of these calls, which have names, is an Error in a child process that says why.
+inline void
+expect_errors_in_forked_child(const std::vector<std::pair<const char*, std::function<void()>>>& calls) {
+    for (const auto& [name, call] : calls) {
+        const std::string thrown = thrown_in_forked_child(call);
+        EXPECT_NE(thrown.find("does not follow a fork()"), std::string::npos) << name << ": " << thrown;
+    }
 }
 
 } // namespace headrace::test

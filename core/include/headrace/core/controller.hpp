@@ -69,7 +69,9 @@ public:
         return works_in_place(storage);
     }
     /// Throws invalid_argument in a forked child: the threads of the device's streams are not there.
-    void check_process() const { process_.check("device '" + device_.info().id + "'"); }
+    void check_process() const {
+        if (!process_.is_of_this_process()) throw ProcessMark::error("device '" + device_.info().id + "'");
+    }
     /// See ControllerOptions::asynchronous; applies from the next request on.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
