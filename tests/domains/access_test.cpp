@@ -28,7 +28,7 @@
 namespace headrace::test {
 namespace {
 
-OpenClKernel twin(const std::string& name) { return opencl_form(name, embedded::access_cl); }
+OpenClKernel access_form(const std::string& name) { return opencl_form(name, embedded::access_cl); }
 
 using Where = Domain<std::uint32_t>;
 using Words = Domain<std::uint64_t>;
@@ -43,7 +43,7 @@ Job permuting(const std::string& name, std::uint64_t units, const Where& where, 
         .kernel([=](Task& task) {
             return Permute{task.read(where), task.scatter(x), base};
         })
-        .opencl(twin("PERMUTE"), [=](Task& task, OpenClArguments& arguments) {
+        .opencl(access_form("PERMUTE"), [=](Task& task, OpenClArguments& arguments) {
             arguments.buffer(task.memory(where)).buffer(task.memory(x)).value(base);
         });
 }
@@ -55,7 +55,7 @@ Job permuting_into(Job job, const Where& where, const Words& x, std::uint64_t ba
         .kernel([=](Task& task) {
             return PermuteInto{task.read(where), is_update ? task.update(x) : task.write(x), base, keep};
         })
-        .opencl(twin("PERMUTE_INTO"), [=](Task& task, OpenClArguments& arguments) {
+        .opencl(access_form("PERMUTE_INTO"), [=](Task& task, OpenClArguments& arguments) {
             arguments.buffer(task.memory(where)).buffer(task.memory(x)).value(base).value(keep);
         });
 }
@@ -72,11 +72,11 @@ Job going_backwards(const Where& x, bool is_update) {
     if (is_update)
         job.updates(mirrored)
             .kernel([=](Task& task) { return AddBackwards{task.update(x)}; })
-            .opencl(twin("ADD_BACKWARDS"), arguments);
+            .opencl(access_form("ADD_BACKWARDS"), arguments);
     else
         job.writes(mirrored)
             .kernel([=](Task& task) { return WriteBackwards{task.write(x)}; })
-            .opencl(twin("WRITE_BACKWARDS"), arguments);
+            .opencl(access_form("WRITE_BACKWARDS"), arguments);
     return job;
 }
 
@@ -88,7 +88,7 @@ Job writing_bytes(Job job, const Octets& x, const Words& sums, std::uint64_t end
         .kernel([=](Task& task) {
             return WriteBytes{is_update ? task.update(x) : task.write(x), task.sum(sums), end, shift};
         })
-        .opencl(twin("WRITE_BYTES"), [=](Task& task, OpenClArguments& arguments) {
+        .opencl(access_form("WRITE_BYTES"), [=](Task& task, OpenClArguments& arguments) {
             arguments.buffer(task.memory(x))
                 .value(x.size())
                 .buffer(task.memory(sums))
@@ -137,7 +137,7 @@ TEST_P(Accesses, ElementsOfAnySizeAreScatteredWhole) {
                     .kernel([&](Task& task) {
                         return ScatterOdd{task.scatter(odd), task.scatter(bytes)};
                     })
-                    .opencl(twin("SCATTER_ODD"),
+                    .opencl(access_form("SCATTER_ODD"),
                             [&](Task& task, OpenClArguments& arguments) {
                                 arguments.buffer(task.memory(odd)).buffer(task.memory(bytes)).value(size);
                             }))
@@ -377,7 +377,7 @@ TEST_P(Checked, RunsATaskAgainOnWhatWasThereBefore) {
                                 return TakeAndAdd{task.write(to), task.update(from),
                                                   static_cast<std::uint8_t>(more)};
                             })
-                            .opencl(twin("TAKE_AND_ADD"),
+                            .opencl(access_form("TAKE_AND_ADD"),
                                     [&](Task& task, OpenClArguments& arguments) {
                                         arguments.buffer(task.memory(to)).buffer(task.memory(from));
                                         arguments.value(static_cast<std::uint8_t>(more));
@@ -402,7 +402,7 @@ TEST_P(Checked, NamesAnElementThatTwoTasksScatterDifferently) {
                         .kernel([&](Task& task) {
                             return ScatterBytes{task.scatter(x), other};
                         })
-                        .opencl(twin("SCATTER_BYTES"),
+                        .opencl(access_form("SCATTER_BYTES"),
                                 [&](Task& task, OpenClArguments& arguments) {
                                     arguments.buffer(task.memory(x)).value(x.size()).value(other);
                                 }))

@@ -25,7 +25,7 @@
 namespace headrace::test {
 namespace {
 
-OpenClKernel twin(const std::string& name) { return opencl_form(name, embedded::joining_cl); }
+OpenClKernel joining_form(const std::string& name) { return opencl_form(name, embedded::joining_cl); }
 
 class Joinings : public OnDeviceLists {
 protected:
@@ -92,7 +92,7 @@ protected:
                                        task.reduce<BitXor>(odd_),
                                        task.reduce<Nearest>(nearest_)};
                 })
-                .opencl(twin("REDUCE_WORDS"), [=, this](Task& task, OpenClArguments& arguments) {
+                .opencl(joining_form("REDUCE_WORDS"), [=, this](Task& task, OpenClArguments& arguments) {
                     arguments.buffer(task.memory(words)).value(cells);
                     arguments.buffer(task.memory(least_)).buffer(task.memory(greatest_));
                     arguments.buffer(task.memory(all_)).buffer(task.memory(any_));
@@ -184,7 +184,7 @@ TEST_P(Reductions, ByDifferentOperationsFollowEachOther) {
                 .kernel([=](Task& task) {
                     return ReduceInto<Op>{task.read(from), task.template reduce<Op>(x)};
                 })
-                .opencl(twin(std::is_same_v<Op, Min> ? "REDUCE_LEAST" : "REDUCE_GREATEST"),
+                .opencl(joining_form(std::is_same_v<Op, Min> ? "REDUCE_LEAST" : "REDUCE_GREATEST"),
                         [=](Task& task, OpenClArguments& arguments) {
                             arguments.buffer(task.memory(from)).buffer(task.memory(x)).value(cells);
                         }));
@@ -239,7 +239,7 @@ protected:
                             return AddExactly{task.read(words), task.sum(full), task.sum(floats),
                                               task.sum(declared)};
                         })
-                        .opencl(twin("ADD_EXACTLY"),
+                        .opencl(joining_form("ADD_EXACTLY"),
                                 [=](Task& task, OpenClArguments& arguments) {
                                     arguments.buffer(task.memory(words)).value(sums);
                                     arguments.value(task.sum(full).stride);
@@ -317,7 +317,7 @@ protected:
                 .kernel([=](Task& task) {
                     return AppendSome{task.read(words), task.append(x)};
                 })
-                .opencl(twin("APPEND_SOME"), [=](Task& task, OpenClArguments& arguments) {
+                .opencl(joining_form("APPEND_SOME"), [=](Task& task, OpenClArguments& arguments) {
                     arguments.buffer(task.memory(words)).buffer(task.memory(x)).value(x.size());
                 }));
     }
@@ -330,7 +330,7 @@ protected:
             .kernel([=](Task& task) {
                 return SumRecords{task.read(x), task.sum(sums)};
             })
-            .opencl(twin("SUM_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
+            .opencl(joining_form("SUM_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
                 arguments.buffer(task.memory(x)).buffer(task.memory(sums));
             });
     }
@@ -415,7 +415,7 @@ TEST_P(Records, AreAFrontierThatGoesOnAsLongAsThereAreAny) {
                     return Level{task.read(frontier), task.count(frontier), count, task.append(next),
                                  vertices};
                 })
-                .opencl(twin("LEVEL"), [=](Task& task, OpenClArguments& arguments) {
+                .opencl(joining_form("LEVEL"), [=](Task& task, OpenClArguments& arguments) {
                     arguments.buffer(task.memory(frontier)).value(task.count(frontier)).value(count);
                     arguments.buffer(task.memory(next)).value(next.size()).value(vertices);
                 }));
@@ -450,7 +450,7 @@ TEST_P(Records, ThatAreOneTooManyAreAnErrorUntilTheDomainIsCleared) {
                 .kernel([=](Task& task) {
                     return CopyRecords{task.read(rest), task.append(x)};
                 })
-                .opencl(twin("COPY_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
+                .opencl(joining_form("COPY_RECORDS"), [=](Task& task, OpenClArguments& arguments) {
                     arguments.buffer(task.memory(rest)).buffer(task.memory(x)).value(x.size());
                 }));
     };
@@ -530,7 +530,7 @@ TEST_P(Joinings, OfJobsThatSpawnAndShareUnits) {
                 return Grove{task.reduce<Max>(greatest), task.sum(sums), task.append(leaves),
                              task.scatter(paths), depth};
             });
-            OpenClKernel kernel = twin("GROVE");
+            OpenClKernel kernel = joining_form("GROVE");
             kernel.kinds = 1;
             kernel.unit_bytes = sizeof(Sprout);
             kernel.max_spawns = 2;
