@@ -20,4 +20,9 @@ Event Stream::add(Memory& /*to*/, const Memory& /*from*/, Bytes /*offset*/, Byte
     throw Error{ErrorKind::unsupported, "its streams add nothing: see Device::adds_from"};
 }
 
+Event Stream::take_changes(Memory& /*to*/, const Memory& /*from*/, Bytes /*offset*/, Bytes /*size*/,
+                           const Changes& /*changes*/, std::span<const Event> /*after*/) {
+    throw Error{ErrorKind::unsupported, "its streams take no changes: see Device::adds_from"};
+}
+
 } // namespace headrace

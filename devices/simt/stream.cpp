@@ -1,6 +1,7 @@
 // devices/simt/stream.cpp - see stream.hpp.
 #include "simt/stream.hpp"
 #include "check_range.hpp"
+#include "simt/changes.hpp"
 #include "simt/fills.hpp"
 #include "simt/sums.hpp"
 #include <headrace/core/trace.hpp>
@@ -177,6 +178,25 @@ Event SimtStream::add(Memory& to, const Memory& from, Bytes offset, Bytes size, 
     if (type == NumberType::none)
         throw Error{ErrorKind::invalid_argument, "it adds numbers of 4 or 8 bytes"}.on_device(info().id);
     return enqueue(after, [&] { enqueue_sum(stream_->native(), sums, amounts, size, type); });
+}
+
+Event SimtStream::take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
+                               const Changes& changes, std::span<const Event> after) {
+    check_range(from, offset, size, info().id);
+    for (const Bytes bytes : {offset, size, changes.before_offset})
+        if (changes.element == 0 || bytes % changes.element != 0)
+            throw Error{ErrorKind::invalid_argument, "it takes whole elements"}.on_device(info().id);
+    const ChangedRange range{
+        .to = own(to, offset, size).at(offset),
+        .from = own_memory<const DeviceMemory>(from, info().id).at(offset),
+        .before = own(changes.before, changes.before_offset, size).at(changes.before_offset),
+        .elements = size / changes.element,
+        .element = changes.element,
+        .first = offset / changes.element,
+    };
+    auto* const conflict =
+        static_cast<std::uint64_t*>(own(changes.conflict, 0, sizeof(std::uint64_t)).address());
+    return enqueue(after, [&] { enqueue_take_changes(stream_->native(), range, conflict); });
 }
 
 Event SimtStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,

@@ -51,6 +51,8 @@ public:
                     std::span<const Event> after) override;
     Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
+    Event take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size, const Changes& changes,
+                       std::span<const Event> after) override;
     Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
                std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;

@@ -2,11 +2,14 @@
 // joining.hpp.
 //
 // Every private replica begins as a copy of the domain. Elements that differ from this copy were
-// written. The host replica holds the copy meanwhile, so no device needs a second one. Replicas come to
-// the host in pieces, two of each device at a time: while one is compared, the next one moves. Several
-// threads compare a piece in blocks, so that a block of all replicas stays in a cache.
+// written. The host replica holds the copy meanwhile, so no device needs a second one. Devices that reach
+// each other join theirs over the link: linked_replicas.hpp. The host joins what comes from these, and from
+// all others, piece by piece. Several threads compare a piece in blocks, so that a block of all replicas
+// stays in a cache.
+#include "data/linked_replicas.hpp"
 #include "data/replica_reader.hpp"
 #include <headrace/core/controller.hpp>
+#include <headrace/core/detail/changes.hpp>
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/domains/domain.hpp>
@@ -19,8 +22,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -29,42 +32,92 @@ namespace {
 constexpr Bytes bytes_of_piece = Bytes{4} << 20, bytes_of_block = Bytes{64} << 10;
 constexpr int joining_threads = 8;
 
-constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+/// Replicas of devices that are linked with each other.
+using Group = std::vector<const Replica*>;
 
-/// Elements that differ from `before` replace those of `on_host`. Returns the first element for which
-/// another replica has a different new value, or `none`. `Size` 0: the size is known only at run time.
-template <Bytes Size>
-std::uint64_t take_up(std::byte* on_host, const std::byte* before, const std::byte* replica, Bytes bytes,
-                      Bytes element) {
-    const Bytes size = Size == 0 ? element : Size;
-    std::uint64_t conflict = none;
-    for (Bytes at = 0; at < bytes; at += size) {
-        if (std::memcmp(replica + at, before + at, size) == 0) continue;
-        if (std::memcmp(on_host + at, before + at, size) != 0 &&
-            std::memcmp(on_host + at, replica + at, size) != 0)
-            conflict = std::min<std::uint64_t>(conflict, at / size);
-        std::memcpy(on_host + at, replica + at, size);
+std::vector<Group> groups_of(std::span<const Replica* const> replicas) {
+    std::vector<Group> groups;
+    for (const Replica* const replica : replicas) {
+        auto group = std::ranges::find_if(groups, [&](const Group& one) {
+            return std::ranges::all_of(
+                one, [&](const Replica* member) { return are_linked(*member->device, *replica->device); });
+        });
+        if (group == groups.end()) group = groups.emplace(groups.end());
+        group->push_back(replica);
     }
-    return conflict;
+    return groups;
 }
 
-using TakeUp = std::uint64_t (*)(std::byte*, const std::byte*, const std::byte*, Bytes, Bytes);
-TakeUp take_up_of(Bytes element) {
-    switch (element) {
-    case 1:
-        return take_up<1>;
-    case 2:
-        return take_up<2>;
-    case 4:
-        return take_up<4>;
-    case 8:
-        return take_up<8>;
-    case 16:
-        return take_up<16>;
-    default:
-        return take_up<0>;
+/// What several devices have scattered, in pieces.
+class Pieces {
+public:
+    struct Range {
+        Bytes begin, bytes;
+    };
+
+    /// `before`: the domain as it was, on the host. Of a piece, it stays until the piece is read.
+    Pieces(std::span<const Replica* const> replicas, const std::byte* before, Bytes bytes, Bytes element)
+        : before_(before), bytes_(bytes), piece_(std::max(bytes_of_piece / element, Bytes{1}) * element) {
+        for (Group& group : groups_of(replicas)) include(std::move(group), element);
     }
-}
+    /// From here on, contents of replicas may be mixed.
+    void start() {
+        for (const auto& replica : alone_) fetch(*replica, 0);
+        for (const auto& group : linked_)
+            for (std::size_t number = 0; number + 1 < group->ahead(); ++number) fetch(*group, number);
+    }
+
+    [[nodiscard]] std::size_t sources() const noexcept { return alone_.size() + linked_.size(); }
+    [[nodiscard]] std::size_t count() const noexcept { return (bytes_ + piece_ - 1) / piece_; }
+    [[nodiscard]] Range range(std::size_t number) const noexcept {
+        const Bytes begin = number * piece_;
+        return {begin, std::min(piece_, bytes_ - begin)};
+    }
+    /// The piece, from each source. The pieces are read in their order. Blocks. Errors: a device's.
+    [[nodiscard]] std::vector<const std::byte*> read(std::size_t number) {
+        for (const auto& replica : alone_) fetch(*replica, number + 1);
+        for (const auto& group : linked_) fetch(*group, number + group->ahead() - 1);
+        const auto [begin, bytes] = range(number);
+        std::vector<const std::byte*> pieces;
+        for (const auto& replica : alone_) pieces.push_back(replica->read(number, {begin, bytes}).first);
+        for (const auto& group : linked_) pieces.push_back(group->read(number));
+        return pieces;
+    }
+    /// The least element that linked devices have changed differently, or `no_conflict`. Blocks.
+    [[nodiscard]] std::uint64_t conflict() const {
+        std::uint64_t least = no_conflict;
+        for (const auto& group : linked_) least = std::min(least, group->conflict());
+        return least;
+    }
+
+private:
+    /// Of little, joining on the host is faster. It is done, too, where a device has no room for pieces.
+    void include(Group group, Bytes element) {
+        if (group.size() > 1 && bytes_ > group.size() * piece_) try {
+                linked_.push_back(std::make_unique<LinkedReplicas>(group, piece_, element));
+                return;
+            } catch (const Error& error) {
+                if (error.kind() != ErrorKind::out_of_memory) throw;
+            }
+        for (const Replica* const replica : group)
+            alone_.push_back(std::make_unique<ReplicaReader>(*replica, std::min(piece_, bytes_)));
+    }
+    void fetch(ReplicaReader& replica, std::size_t number) const {
+        if (number >= count()) return;
+        const auto [begin, bytes] = range(number);
+        replica.fetch(number, {begin, bytes});
+    }
+    void fetch(LinkedReplicas& group, std::size_t number) const {
+        if (number >= count()) return;
+        const auto [begin, bytes] = range(number);
+        group.fetch(number, begin, bytes, before_ + begin);
+    }
+
+    const std::byte* const before_;
+    const Bytes bytes_, piece_;
+    std::vector<std::unique_ptr<ReplicaReader>> alone_;
+    std::vector<std::unique_ptr<LinkedReplicas>> linked_;
+};
 
 class ScatterJoining final : public Joining {
 public:
@@ -86,62 +139,47 @@ public:
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
         const Bytes bytes = data.bytes(), element = data.element_size();
         if (joined.is_blank) write_unwritten(data, joined.on_host, 0, bytes);
-        const Bytes piece = std::max(bytes_of_piece / element, Bytes{1}) * element;
-        if (joined.others_stay && data.base().empty())
-            data.base().assign(joined.on_host,
-                               joined.on_host + bytes); // for the comparison in later joins
-        const auto piece_at = [=](std::size_t number) {
-            const Bytes begin = number * piece;
-            return ReplicaReader::Piece{begin, std::min(piece, bytes - begin)};
-        };
-        std::vector<std::unique_ptr<ReplicaReader>> replicas;
-        for (const Replica* const replica : joined.replicas)
-            replicas.push_back(std::make_unique<ReplicaReader>(*replica, piece_at(0).bytes()));
-        const auto fetch = [&](std::size_t number) {
-            if (number * piece >= bytes) return;
-            for (const auto& replica : replicas) replica->fetch(number, piece_at(number));
-        };
-        fetch(0);
+        std::vector<std::byte>& base = data.base();
+        if (joined.others_stay && base.empty())
+            base.assign(joined.on_host, joined.on_host + bytes); // for the comparison in later joins
+        Pieces pieces(joined.replicas, base.empty() ? joined.on_host : base.data(), bytes, element);
         is_mixed = true; // from here on some elements may be joined and others not
-        const bool is_only_one = replicas.size() == 1 && !joined.others_stay && data.base().empty();
+        pieces.start();
+        const bool is_only_one = pieces.sources() == 1 && base.empty();
         const Bytes block = std::max(bytes_of_block / element, Bytes{1}) * element;
-        std::atomic<std::uint64_t> conflict = none;
-        const TakeUp take_up = take_up_of(element);
+        std::atomic<std::uint64_t> conflict = no_conflict;
         // A separate arena: a thread that waits for a piece then starts no other work of the caller.
         tbb::task_arena arena(std::min(joining_threads, tbb::info::default_concurrency()));
-        std::vector<const std::byte*> sources(replicas.size());
-        for (std::size_t number = 0; number * piece < bytes; ++number) {
-            fetch(number + 1);
-            const ReplicaReader::Piece at = piece_at(number);
-            for (std::size_t i = 0; i < replicas.size(); ++i)
-                sources[i] = replicas[i]->read(number, at).first;
+        for (std::size_t number = 0; number < pieces.count(); ++number) {
+            const std::vector<const std::byte*> sources = pieces.read(number);
+            const Pieces::Range at = pieces.range(number);
             std::byte* const on_host = joined.on_host + at.begin;
             const auto join_blocks = [&](const tbb::blocked_range<Bytes>& blocks) {
-                std::vector<std::byte> copy(is_only_one || !data.base().empty() ? 0 : block);
+                std::vector<std::byte> copy(is_only_one || !base.empty() ? 0 : block);
                 for (Bytes one = blocks.begin(); one < blocks.end(); ++one) {
-                    const Bytes begin = one * block, end = std::min(begin + block, at.bytes());
+                    const Bytes begin = one * block, end = std::min(begin + block, at.bytes);
                     if (is_only_one) { // elements that it has not written equal the replica
                         std::memcpy(on_host + begin, sources[0] + begin, end - begin);
                         continue;
                     }
-                    const std::byte* before = data.base().data() + at.begin + begin;
+                    const std::byte* before = base.data() + at.begin + begin;
                     if (!copy.empty()) {
                         std::memcpy(copy.data(), on_host + begin, end - begin);
                         before = copy.data();
                     }
                     for (const std::byte* const source : sources) {
                         const std::uint64_t found =
-                            take_up(on_host + begin, before, source + begin, end - begin, element);
-                        if (found != none) note(conflict, (at.begin + begin) / element + found);
+                            take_changes(on_host + begin, source + begin, before, end - begin, element);
+                        if (found != no_conflict) note(conflict, (at.begin + begin) / element + found);
                     }
                 }
             };
             arena.execute([&] {
-                tbb::parallel_for(tbb::blocked_range<Bytes>(0, (at.bytes() + block - 1) / block),
-                                  join_blocks);
+                tbb::parallel_for(tbb::blocked_range<Bytes>(0, (at.bytes + block - 1) / block), join_blocks);
             });
         }
-        if (const std::uint64_t at = conflict; at != none)
+        note(conflict, pieces.conflict());
+        if (const std::uint64_t at = conflict; at != no_conflict)
             throw Error{ErrorKind::invalid_argument,
                         "two devices wrote element " + std::to_string(at) + " of domain '" + data.name() +
                             "' differently: of a domain under scatters(), each element is for one unit to "

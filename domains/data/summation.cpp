@@ -25,7 +25,7 @@ Summation::~Summation() {
 
 bool Summation::can_join(const DeviceGroup& group, const Device& device) const {
     return numbers_.type != NumberType::none && std::ranges::all_of(group.members, [&](const Member& member) {
-               return member.device->adds_from(device) && device.adds_from(*member.device);
+               return are_linked(*member.device, device);
            });
 }
 

@@ -46,7 +46,7 @@ Schedule::Participant participant_of(const Job& job, const JobParticipant& one) 
     const bool is_gpu = info.kind == DeviceKind::gpu;
     const KernelVariant* const variant = job.variant(info.technology);
     // Launches pause when they are asked to, and work on transferred units; host functions do neither.
-    const bool has_launches = variant != nullptr && variant->bind != nullptr;
+    const bool has_launches = variant != nullptr && variant->bind() != nullptr;
     return {.estimate = one.estimate,
             .least = std::max<std::uint64_t>(info.lane_group, job.grain()),
             .full = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units,

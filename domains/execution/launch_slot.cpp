@@ -98,8 +98,8 @@ void LaunchSlot::begin() {
             std::make_unique<CheckedTask>(task, job, first.work_range.range, slots_.controller(), *stream_);
     const KernelVariant& variant = *job.variant(info().technology);
     bool opens = false, is_open = false;
-    if (variant.bind) {
-        Engine& engine = engine_.bind(slots_.device(), *stream_, variant.bind(task));
+    if (const KernelVariant::Bind* const bind = variant.bind()) {
+        Engine& engine = engine_.bind(slots_.device(), *stream_, (*bind)(task));
         engine.aim_at(slots_.launch_time(*job_));
         metrics_.begin(engine);
         if (const auto& units = first.work_range.units; units && engine.room() > 0)
@@ -155,7 +155,7 @@ Event LaunchSlot::call_host_function(std::span<const Event> ready) {
     return stream_->launch(
         [this](const NativeStream& stream) {
             const TaskScope on_stream(*job_->node(), *this);
-            job_->job().variant(info().technology)->host_function(*held_.first().task, stream);
+            job_->job().variant(info().technology)->host_function()(*held_.first().task, stream);
         },
         ready);
 }

@@ -150,10 +150,10 @@ void LaunchSlot::check() {
     const IndexRange range = held_.first().work_range.range;
     const auto run_again = [&] {
         Task& task = *held_.first().task;
-        const KernelVariant& variant = *job_->job().variant(info().technology);
-        if (!variant.bind) return call_host_function({}).wait();
+        const KernelVariant::Bind* const bind = job_->job().variant(info().technology)->bind();
+        if (!bind) return call_host_function({}).wait();
         Engine& engine = *engine_.get();
-        engine.rebind(variant.bind(task));
+        engine.rebind((*bind)(task));
         engine.start(range.begin, range.end).wait();
         while (engine.collect() == Engine::State::paused) engine.resume().wait();
     };

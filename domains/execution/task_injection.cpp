@@ -57,7 +57,8 @@ bool TaskInjection::hold_more(std::uint64_t tasks) {
     }
     HeldTask& next = *held;
     const TaskSubmission::Inputs inputs = submission_.bind(next);
-    const auto kernel = job_.job().variant(slots_.device().info().technology)->bind(*next.task);
+    const KernelVariant& variant = *job_.job().variant(slots_.device().info().technology);
+    const auto kernel = (*variant.bind())(*next.task);
     if (!engine_.runs(*kernel)) {
         small_.note_that_kernels_differ();
         held_.drop_last();

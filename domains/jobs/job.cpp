@@ -118,18 +118,17 @@ Job& Job::tune(EngineOptions options) {
 }
 
 Job& Job::opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind) {
-    variants_["opencl"] = {.bind =
-                               [kernel = std::move(kernel), bind = std::move(bind)](Task& task) {
-                                   OpenClArguments arguments;
-                                   bind(task, arguments);
-                                   return bind_opencl(kernel, std::move(arguments));
-                               },
-                           .host_function = {}};
+    set_variant(
+        {"opencl", KernelVariant::Bind([kernel = std::move(kernel), bind = std::move(bind)](Task& task) {
+             OpenClArguments arguments;
+             bind(task, arguments);
+             return bind_opencl(kernel, std::move(arguments));
+         })});
     return *this;
 }
 
 Job& Job::host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body) {
-    variants_[std::string(technology)] = {.bind = {}, .host_function = std::move(body)};
+    set_variant({std::string(technology), std::move(body)});
     return *this;
 }
 
@@ -146,12 +145,22 @@ Bytes Job::bytes() const {
 }
 
 const KernelVariant* Job::variant(std::string_view technology) const {
-    const auto found = variants_.find(technology);
-    return found == variants_.end() ? nullptr : &found->second;
+    const auto found = std::ranges::find(variants_, technology, &KernelVariant::technology);
+    return found == variants_.end() ? nullptr : &*found;
+}
+
+void Job::set_variant(KernelVariant variant) {
+    const auto found = std::ranges::find(variants_, variant.technology, &KernelVariant::technology);
+    if (found == variants_.end())
+        variants_.push_back(std::move(variant));
+    else
+        *found = std::move(variant);
 }
 
 void Job::keep_variants(const std::set<std::string_view>& technologies) {
-    std::erase_if(variants_, [&](const auto& variant) { return !technologies.contains(variant.first); });
+    std::erase_if(variants_,
+                  [&](const KernelVariant& one) { return !technologies.contains(one.technology); });
+    variants_.shrink_to_fit();
 }
 
 std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
@@ -211,11 +220,12 @@ void Job::check_sharing(const Use& use) const {
 
 void Job::offer(std::string_view technology, Launcher launcher,
                 std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind) {
-    if (!launcher) return; // this build lacks the technology
-    variants_.try_emplace(
-        std::string(technology), // an earlier host_function stays
-        KernelVariant{.bind = [launcher, bind = std::move(bind)](Task& task) { return bind(launcher, task); },
-                      .host_function = {}});
+    if (!launcher) return;           // this build lacks the technology
+    if (variant(technology)) return; // an earlier host_function stays
+    variants_.push_back(
+        {std::string(technology), KernelVariant::Bind([launcher, bind = std::move(bind)](Task& task) {
+             return bind(launcher, task);
+         })});
 }
 
 } // namespace headrace

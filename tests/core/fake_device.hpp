@@ -2,11 +2,13 @@
 // demand. Its events behave like a driver's: they settle when somebody asks, and order among themselves
 // without the host.
 #pragma once
+#include <headrace/core/detail/changes.hpp>
 #include <headrace/core/device.hpp>
 
 #include <core/adversary.hpp>
 #include <core/takes.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -83,8 +85,8 @@ private:
     std::optional<EventTimes> times_;
 };
 
-enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch, add };
-inline constexpr std::size_t fake_request_kinds = 6;
+enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch, add, take_changes };
+inline constexpr std::size_t fake_request_kinds = 7;
 
 /// Requests of a kind that this thread enqueues, on any fake device, while it lives: they fail and do
 /// nothing.
@@ -146,6 +148,8 @@ public:
                     std::span<const Event> after) override;
     Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
+    Event take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size, const Changes& changes,
+                       std::span<const Event> after) override;
     Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
                std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
@@ -309,6 +313,24 @@ inline Event FakeStream::add(Memory& to, const Memory& from, Bytes offset, Bytes
         FakeRequest::add,
         [=] {
             for (Bytes i = 0; i < size / sizeof(std::uint64_t); ++i) sums[i] += amounts[i];
+        },
+        after);
+}
+
+inline Event FakeStream::take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
+                                      const Changes& changes, std::span<const Event> after) {
+    const Bytes element = changes.element;
+    for (const Bytes bytes : {offset, size, changes.before_offset}) HEADRACE_ASSERT(bytes % element == 0);
+    auto* const target = static_cast<std::byte*>(to.address()) + offset;
+    const auto* const source = static_cast<const std::byte*>(from.address()) + offset;
+    const auto* const before =
+        static_cast<const std::byte*>(changes.before.address()) + changes.before_offset;
+    auto* const conflict = static_cast<std::uint64_t*>(changes.conflict.address());
+    return enqueue(
+        FakeRequest::take_changes,
+        [=] {
+            const std::uint64_t found = headrace::take_changes(target, source, before, size, element);
+            if (found != no_conflict) *conflict = std::min(*conflict, offset / element + found);
         },
         after);
 }

@@ -2,9 +2,14 @@
 // serial version, and says by its exit code whether they agree.
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
+#include <core/environment_variable.hpp>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -62,6 +67,44 @@ TEST_P(Examples, HaveTheResultOfTheSerialVersionAndTheKnownOne) {
     const Outcome outcome = run(folder, example.program, {example.size, "--devices", devices});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_TRUE(outcome.output.starts_with(example.answer)) << outcome.output;
+}
+
+/// Sizes that are work enough for two devices.
+constexpr Example mixed_examples[] = {
+    {"n-queens", "12", "12 queens: 14200 solutions\n"},
+    {"quadrature", "5000", "integral: 3136.8307621"},
+    {"two-jobs", "300000", ""},
+    {"breadth-first", "100000", "209 of 100000 vertices cannot be reached\n"},
+    {"shortest-paths", "100", ""},
+    {"tree-search", "10000", ""},
+    {"mariani-silver", "400", ""},
+#ifdef HEADRACE_HAS_BATCHED_PRODUCTS
+    {"batched-products", "20000", "20000 products of 16 x 16\n"},
+#endif
+};
+
+class ExamplesOfMixes : public Examples {};
+INSTANTIATE_TEST_SUITE_P(On, ExamplesOfMixes,
+                         testing::Combine(testing::ValuesIn(mixed_examples),
+                                          testing::Values("cpu,opencl:pocl", "cpu,cuda:0")),
+                         name_of);
+
+/// Devices whose speed was measured have worked.
+TEST_P(ExamplesOfMixes, AreRightAndBothDevicesHaveWorked) {
+    const auto& [example, devices] = GetParam();
+    HEADRACE_SKIP_WITHOUT(devices);
+    const Scratch folder;
+    const auto measurements = folder.path() / "measurements.json";
+    const test::EnvironmentVariable variable("HEADRACE_CALIBRATIONS", measurements.string());
+    const Outcome outcome = run(folder, example.program, {example.size, "--devices", devices});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(outcome.output.starts_with(example.answer)) << outcome.output;
+    std::ifstream file(measurements);
+    const auto measured = nlohmann::json::parse(file);
+    std::set<std::string> worked;
+    for (const nlohmann::json& entry : measured.at("entries"))
+        if (entry.contains("units_per_second")) worked.insert(entry.at("device"));
+    EXPECT_EQ(worked.size(), 2U) << outcome.output;
 }
 
 TEST(ExamplesMistakes, AreToldInALine) {

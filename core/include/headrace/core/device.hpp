@@ -104,6 +104,16 @@ enum class Timing : std::uint8_t {
     all
 };
 
+/// What tells a stream which elements were changed: Stream::take_changes.
+struct Changes {
+    const Memory& before; ///< of the stream's device: what both replicas held
+    Bytes before_offset;  ///< of what they held at their `offset`; a multiple of `element`
+    Bytes element;        ///< size of an element
+    /// Of the stream's device, 8 bytes. The request lowers this number to the least element, counted from the
+    /// beginning of `to`, that was changed in both replicas, into different bytes.
+    Memory& conflict;
+};
+
 /// In-order requests of one device. Several streams of a device run concurrently.
 ///
 /// Every call returns at once, unless the driver's limit of waiting requests is reached. Then the call waits
@@ -134,6 +144,11 @@ public:
     /// `from` is memory of a device for which `Device::adds_from` is true.
     virtual Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                       std::span<const Event> after = {});
+    /// Elements in bytes [offset, offset + size) of `from` that differ from `changes.before` replace those at
+    /// the same offsets of `to`. `from` is memory as in `add`. `offset` and `size` are multiples of an
+    /// element's size.
+    virtual Event take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
+                               const Changes& changes, std::span<const Event> after = {});
     /// Fills `size` bytes from `offset` on with repeated `pattern`. `offset` and `size` are multiples of the
     /// pattern's size. Only the pattern moves to the device.
     virtual Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
@@ -177,7 +192,8 @@ public:
     }
     /// True if copy_peer from `other`'s memory works without the host.
     [[nodiscard]] virtual bool reaches(const Device& other) const = 0;
-    /// True if its streams can add numbers from `other`'s memory. `other` is this device or one it reaches.
+    /// True if its streams can add numbers and take changes from `other`'s memory. `other` is this device or
+    /// one it reaches.
     [[nodiscard]] virtual bool adds_from(const Device& /*other*/) const { return false; }
     /// The free bytes now, or an estimate.
     [[nodiscard]] virtual Bytes free_memory() const = 0;

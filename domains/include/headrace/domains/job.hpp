@@ -14,7 +14,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <new>
 #include <set>
@@ -23,6 +22,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace headrace {
@@ -33,8 +33,15 @@ class SeededJob;
 
 /// How one technology runs a job: a kernel for the engine, or a host function that launches its own work.
 struct KernelVariant {
-    std::function<std::unique_ptr<BoundKernel>(Task&)> bind;
-    std::function<void(Task&, const NativeStream&)> host_function; ///< used where `bind` is empty
+    using Bind = std::function<std::unique_ptr<BoundKernel>(Task&)>;
+    using HostFunction = std::function<void(Task&, const NativeStream&)>;
+    std::string technology;
+    std::variant<Bind, HostFunction> way;
+
+    /// Null: it is a host function.
+    [[nodiscard]] const Bind* bind() const noexcept { return std::get_if<Bind>(&way); }
+    /// Where `bind()` is null.
+    [[nodiscard]] const HostFunction& host_function() const { return std::get<HostFunction>(way); }
 };
 
 /// What a job's hooks get: the tasks that begin or end together, as the tasks of one launch do.
@@ -77,7 +84,7 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 class HEADRACE_EXPORT Job {
 public:
     struct Use {
-        Slice slice;
+        [[no_unique_address]] Slice slice; // `access` lies in its padding: many jobs may wait
         Access access;
         const Joining* joining = nullptr; ///< how private replicas are joined; null: the job has none
 
@@ -270,6 +277,8 @@ private:
         use(Slice(domain), Access::accumulate, &joining);
     }
     void check_sharing(const Use& use) const;
+    /// Replaces the variant for that technology, if there is one.
+    void set_variant(KernelVariant variant);
     void offer(std::string_view technology, Launcher launcher,
                std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind);
 
@@ -302,7 +311,7 @@ private:
     bool shares_units_ = false;
     int priority_ = 0;
     std::shared_ptr<const Wishes> wishes_ = no_wishes();
-    std::map<std::string, KernelVariant, std::less<>> variants_;
+    std::vector<KernelVariant> variants_;
 };
 
 /// A job with its seeds, before it has its kernel. Offers the describing calls of Job and passes each on to

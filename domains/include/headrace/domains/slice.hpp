@@ -17,8 +17,8 @@ using PartOf = std::function<IndexRange(IndexRange units)>;
 struct Slice {
     std::shared_ptr<DomainData> data;
     PartOf part;            ///< empty: every task needs the whole domain
-    bool is_rows = false;   ///< the job fills in `part`, because it knows its number of work units
     std::uint64_t halo = 0; ///< further rows to read at each end
+    bool is_rows = false;   ///< the job fills in `part`, because it knows its number of work units
 
     template <class T>
     Slice(const Domain<T>& whole) : data(whole.data()) {} // NOLINT: a domain is the slice of all of it
