@@ -1,4 +1,5 @@
 // tests/core/dependencies_test.cpp - every pair of the table of dependencies, and what may be forgotten.
+#include <core/replica_numbers.hpp>
 #include <headrace/core/detail/dependencies.hpp>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 
 using enum RequestKind;
 
-constexpr ReplicaNumber a = 1, b = 2;
+using test::a, test::b;
 
 const std::map<std::string, RequestKind> kind_named{
     {"K in", kernel_in}, {"K out", kernel_out}, {"H in", host_in}, {"H out", host_out},

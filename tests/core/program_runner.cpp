@@ -45,7 +45,7 @@ void ProgramMachine::renew_controller(unsigned i) {
 namespace {
 
 /// A datum of a program on the machine.
-struct Datum {
+struct RunDatum {
     std::unique_ptr<Storage> storage;
     std::vector<Word> borrowed;
 };
@@ -102,7 +102,7 @@ private:
     }
 
     void renew(unsigned datum) {
-        Datum& made = data_[datum];
+        RunDatum& made = data_[datum];
         const DatumSpec& spec = program_.data[datum];
         const Bytes bytes = spec.words * word_bytes_;
         made.storage.reset(); // waits
@@ -400,7 +400,7 @@ private:
     const Bytes word_bytes_; // of a word of the program
     std::mt19937_64 random_;
     SerialModel model_;
-    std::vector<Datum> data_;
+    std::vector<RunDatum> data_;
     std::deque<Record> records_; // bodies hold their addresses
     std::vector<Step> last_;
     std::vector<std::vector<Event>> watched_; // lanes, then controllers: what their next wait_all tells of

@@ -1,5 +1,6 @@
 // tests/core/transfers_test.cpp - every row of the table of implicit transfers, and those with several
 // controllers.
+#include <core/replica_numbers.hpp>
 #include <headrace/core/detail/transfers.hpp>
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace headrace {
 namespace {
 
-constexpr ReplicaNumber a = 1, b = 2, c = 3;
+using test::a, test::b, test::c;
 constexpr ReplicaSet nowhere;
 
 // The table for one controller: request, sh sd before, what happens, sh sd after. Rows that the papers leave

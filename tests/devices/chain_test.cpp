@@ -1,6 +1,7 @@
 // tests/devices/chain_test.cpp - events of one technology order the work of another, with no thread between.
 #include <devices/devices_fixture.hpp>
 #include <devices/requests.hpp>
+#include <headrace/core/detail/changes.hpp>
 
 #include <array>
 #include <cstring>
@@ -131,6 +132,28 @@ TEST_P(Chain, WhereADeviceAddsFromAnotherTheHostIsNotNeeded) {
         std::memcpy(&is, &received[i], 4);
         ASSERT_EQ(is, was + amount) << i;
     }
+}
+
+TEST_P(Chain, WhereADeviceTakesChangesFromAnotherTheHostIsNotNeeded) {
+#if defined(HEADRACE_TEST_FAKE_HIP)
+    GTEST_SKIP() << "the runtime of host threads runs no kernels";
+#endif
+    if (!device(1).adds_from(device(0))) GTEST_SKIP() << "it does not add from the other one";
+    constexpr Bytes element = 4, whole = size / element * element;
+    const auto before = some_bytes(size, 7);
+    auto changed = before;
+    changed[5 * element] ^= std::byte{1};
+    std::vector<std::byte> received(size);
+    Stream& stream = *stations_[1].in;
+    const auto was = device(1).allocate(size), conflict = device(1).allocate(sizeof no_conflict);
+    const Event in = stations_[0].in->copy_in(*stations_[0].memory, 0, changed.data(), size);
+    stream.copy_in(*stations_[1].memory, 0, before.data(), size);
+    stream.copy_in(*was, 0, before.data(), size);
+    stream.fill(*conflict, 0, sizeof no_conflict, Pattern(no_conflict));
+    stream.take_changes(*stations_[1].memory, *stations_[0].memory, 0, whole, {*was, 0, element, *conflict},
+                        {&in, 1});
+    stream.copy_out(received.data(), *stations_[1].memory, 0, size).wait();
+    EXPECT_EQ(received, changed);
 }
 
 } // namespace

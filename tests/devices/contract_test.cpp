@@ -4,6 +4,7 @@
 #include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
 #include <devices/requests.hpp>
+#include <headrace/core/detail/changes.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -358,6 +359,64 @@ TEST_P(Contract, AddsWhatIsInItsOwnMemory) {
     EXPECT_THROW(stream().add(*memory, *memory, 0, 65, NumberType::uint32), Error);
     EXPECT_THROW(stream().add(*memory, *memory, 4, 64, NumberType::uint32), Error);
     EXPECT_THROW(stream().add(*memory, *memory, 0, 64, NumberType::none), Error);
+}
+
+/// Of elements of so many bytes, and of three in a thousand of them: written in one replica, in the other, in
+/// both. Compared with the host's version.
+void expect_changes_taken(Device& device, Stream& stream, Bytes element) {
+    const std::size_t count = 100'003;
+    const Bytes size = count * element, begin = 3 * element, within = size - 4 * element;
+    std::mt19937_64 random(fresh_seed());
+    std::vector<std::byte> before(size), received(size);
+    for (std::byte& one : before) one = static_cast<std::byte>(random());
+    std::vector<std::byte> changed = before, other = before;
+    const auto change = [&](std::vector<std::byte>& in, std::size_t index, int by) {
+        std::byte& last = in[(index + 1) * element - 1];
+        last = static_cast<std::byte>(std::to_integer<int>(last) + by);
+    };
+    for (const bool has_conflict : {false, true}) {
+        for (std::size_t i = 0; i < 100; ++i) {
+            change(changed, 3 * (random() % (count / 3)), 1);
+            change(other, 3 * (random() % (count / 3)) + 1, 1);
+            const std::size_t both = 3 * (random() % (count / 3)) + 2;
+            change(changed, both, 3);
+            change(other, both, has_conflict ? 5 : 3);
+        }
+        const auto to = device.allocate(size), from = device.allocate(size), was = device.allocate(within),
+                   conflict = device.allocate(sizeof no_conflict);
+        stream.copy_in(*to, 0, changed.data(), size);
+        stream.copy_in(*from, 0, other.data(), size);
+        stream.copy_in(*was, 0, before.data() + begin, within);
+        stream.fill(*conflict, 0, sizeof no_conflict, Pattern(no_conflict));
+        stream.take_changes(*to, *from, begin, within, {*was, 0, element, *conflict});
+        std::uint64_t found = 0;
+        stream.copy_out(&found, *conflict, 0, sizeof found);
+        stream.copy_out(received.data(), *to, 0, size).wait();
+        std::vector<std::byte> expected = changed;
+        const std::uint64_t first = take_changes(expected.data() + begin, other.data() + begin,
+                                                 before.data() + begin, within, element);
+        ASSERT_TRUE(received == expected) << element;
+        ASSERT_EQ(found, first == no_conflict ? first : begin / element + first) << element;
+        ASSERT_EQ(found != no_conflict, has_conflict) << element;
+    }
+}
+
+TEST_P(Contract, TakesWhatHasChangedFromItsOwnMemory) {
+#if defined(HEADRACE_TEST_FAKE_HIP)
+    GTEST_SKIP() << "the runtime of host threads runs no kernels";
+#endif
+    const auto memory = device().allocate(64);
+    const Changes words{*memory, 0, 4, *memory};
+    if (!device().adds_from(device())) {
+        EXPECT_THROW(stream().take_changes(*memory, *memory, 0, 64, words), Error);
+        return;
+    }
+    for (const Bytes element : {1, 2, 3, 4, 6, 8, 12, 16, 20, 56})
+        expect_changes_taken(device(), stream(), element);
+    EXPECT_THROW(stream().take_changes(*memory, *memory, 0, 63, words), Error);
+    EXPECT_THROW(stream().take_changes(*memory, *memory, 2, 60, words), Error);
+    EXPECT_THROW(stream().take_changes(*memory, *memory, 4, 64, words), Error);
+    EXPECT_THROW(stream().take_changes(*memory, *memory, 0, 64, {*memory, 0, 0, *memory}), Error);
 }
 
 TEST_P(Contract, TimesLieWhereTheWorkDid) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The tree is as its documentation says."""
+import collections
 import pathlib
 import re
 import sys
@@ -14,6 +15,17 @@ SLEEPS = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep|this_thread::y
 # Where tests may sleep: the two helpers, the measure of how late threads are woken, and a thread that only looks on.
 SLEEPING = {"core/eventually.hpp", "core/takes.hpp", "core/quiet_machine.hpp", "persistent/injection_test.cpp"}
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+
+
+PROGRAM = re.compile(r"headrace_test\((\w+)\b[^)]*?\bSOURCES\b([^)]*)\)")
+SOURCE = re.compile(r"(?<!\S)[\w/.-]+\.cpp")
+NAME = re.compile(r"^(?:(?:class|struct|enum|union) \w+|(?:[\w:<>,*&]+ )+[*&]*\w+\([^()]*\)(?= \{)|constexpr [^=({]*)", re.M)
+
+
+def names_of_its_own(source):
+    """What the source declares between `namespace {` and its end: types, functions with their parameters, constants."""
+    for part in re.findall(r"^namespace \{\n(.*?)^\} // namespace\n", source.read_text(), re.M | re.S):
+        yield from {re.sub(r"\s+", " ", name).strip() for name in NAME.findall(part)}
 
 
 def pages():
@@ -53,6 +65,14 @@ class Layout(unittest.TestCase):
                    for program in (ROOT / "apps" / "examples").glob("*.cpp")}
         self.assertGreater(len(lengths), 7)
         self.expect_none(f"{name}: {length} lines" for name, length in lengths.items() if length >= 80)
+
+    def test_sources_of_a_program_have_names_of_their_own(self):
+        """The sanitizers' builds compile the sources of a program as one."""
+        for lists in (ROOT / "tests").rglob("CMakeLists.txt"):
+            for program, sources in PROGRAM.findall(lists.read_text()):
+                names = collections.Counter(name for source in SOURCE.findall(sources)
+                                            for name in names_of_its_own(lists.parent / source))
+                self.expect_none(f"{program}: several sources have {name}" for name, times in names.items() if times > 1)
 
     def test_tests_do_not_sleep(self):
         tests = ROOT / "tests"

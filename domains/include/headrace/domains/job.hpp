@@ -76,9 +76,9 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 /// "private": each device has its own replica, as large as the domain. Planes take 320 bytes a sum of
 /// doubles, 56 of floats, 16 with a declared range. A new replica moves no data, except under
 /// scatters(), which copies the contents. Joining copies each to the host: of appended records only
-/// those that exist, of plain sums one slice from each of the devices that reach each other. Jobs in a
-/// row with the same access (and Op) run side by side. Before another access, or a gather, their
-/// replicas are joined once.
+/// those that exist; of plain sums and scattered elements, one slice from each of the devices that reach
+/// each other. Jobs in a row with the same access (and Op) run side by side. Before another access, or a
+/// gather, their replicas are joined once.
 ///
 /// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that causes it.
 class HEADRACE_EXPORT Job {
