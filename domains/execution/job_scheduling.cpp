@@ -1,4 +1,5 @@
 // domains/execution/job_scheduling.cpp - see job_scheduling.hpp.
+#include <headrace/internal/domains/checked_task.hpp>
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_scheduling.hpp>
 
@@ -34,7 +35,7 @@ Schedule::Shape shape_of(const Job& job, const JobScheduling& scheduling) {
             .learns = scheduling.learns,
             .moves_data = job.moves_data(),
             .is_repeatable = is_repeatable(job),
-            .shares_units = job.shares_units(),
+            .shares_units = job.shares_units() && !is_checked_mode(), // where the task is, it is checked
             .is_open = scheduling.shared && scheduling.shared->work_comes_later(),
             .has_above = scheduling.shared && scheduling.shared->work_comes_later(),
             .expected_seconds = scheduling.expected_seconds,

@@ -3,6 +3,7 @@
 #include "exact_reference.hpp"
 #include "joining.cl.hpp"
 
+#include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
 #include <domains/joining.kernels.hpp>
 #include <domains/opencl_form.hpp>
@@ -539,7 +540,11 @@ TEST_P(Joinings, OfJobsThatSpawnAndShareUnits) {
                 arguments.value(task.sum(sums).stride).buffer(task.memory(leaves)).value(leaves.size());
                 arguments.buffer(task.memory(paths)).value(depth);
             });
-            runtime().submit(job).wait();
+            const JobHandle run = runtime().submit(job);
+            run.wait();
+            if (is_checked_mode())
+                for (const DeviceReport& device : run.report().devices)
+                    EXPECT_EQ(device.units_transferred, 0U) << "they would not be checked there";
             EXPECT_TRUE(std::ranges::equal(greatest.gather(), greatest_expected));
             for (std::uint64_t cell = 0; cell < cells; ++cell)
                 EXPECT_EQ(sums.gather()[cell].value(), sums_expected[cell].value());
