@@ -23,7 +23,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -58,7 +57,7 @@ public:
     /// `before`: the domain as it was, on the host. Of a piece, it stays until the piece is read.
     Pieces(std::span<const Replica* const> replicas, const std::byte* before, Bytes bytes, Bytes element)
         : before_(before), bytes_(bytes), piece_(std::max(bytes_of_piece / element, Bytes{1}) * element) {
-        for (Group& group : groups_of(replicas)) include(std::move(group), element);
+        for (const Group& group : groups_of(replicas)) include(group, element);
     }
     /// From here on, contents of replicas may be mixed.
     void start() {
@@ -92,7 +91,7 @@ public:
 
 private:
     /// Of little, joining on the host is faster. It is done, too, where a device has no room for pieces.
-    void include(Group group, Bytes element) {
+    void include(const Group& group, Bytes element) {
         if (group.size() > 1 && bytes_ > group.size() * piece_) try {
                 linked_.push_back(std::make_unique<LinkedReplicas>(group, piece_, element));
                 return;

@@ -48,7 +48,7 @@ protected:
     }
     Domain<T> domain(Bytes bytes, bool is_filled) {
         const std::uint64_t size = bytes / sizeof(T) + 1;
-        const Domain<T> x("x", {size});
+        Domain<T> x("x", {size});
         expected_.assign(size, T{});
         if (is_filled) {
             for (T& one : expected_) one = some();
