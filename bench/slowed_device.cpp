@@ -38,6 +38,10 @@ public:
               std::span<const Event> after) override {
         return stream_->add(to, from, offset, size, type, after);
     }
+    Event take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
+                       const headrace::Changes& changes, std::span<const Event> after) override {
+        return stream_->take_changes(to, from, offset, size, changes, after);
+    }
     Event fill(Memory& memory, Bytes offset, Bytes size, headrace::Pattern pattern,
                std::span<const Event> after) override {
         return stream_->fill(memory, offset, size, pattern, after);
