@@ -1,5 +1,5 @@
 // core/base/changes.cpp - see changes.hpp.
-#include <headrace/core/detail/changes.hpp>
+#include <headrace/internal/core/changes.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,17 +1,9 @@
 // devices/simt/changes.cu - see changes.hpp. HIP's compiler compiles it, too.
 #include "simt/changes.hpp"
-
-#if defined(__HIPCC__)
-    #include <hip/hip_runtime.h> // declares names that CUDA's compiler has built in
-#endif
-
-#include <algorithm>
+#include "simt/launch_size.hpp"
 
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
-
-constexpr unsigned block = 256;
-constexpr std::size_t most_blocks = 4096; // a few for each multiprocessor of the largest device
 
 template <class Word>
 __device__ bool differ(const Word* a, const Word* b, std::size_t words) {
@@ -38,9 +30,8 @@ __global__ void take_changes(ChangedRange range, std::size_t words, unsigned lon
 template <class Word>
 void enqueue(StreamHandle stream, const ChangedRange& range, std::uint64_t* conflict) {
     if (range.elements == 0) return;
-    const auto blocks = static_cast<unsigned>(std::min(most_blocks, (range.elements + block - 1) / block));
-    take_changes<Word><<<blocks, block, 0, stream>>>(range, range.element / sizeof(Word),
-                                                     reinterpret_cast<unsigned long long*>(conflict));
+    take_changes<Word><<<blocks_for(range.elements), block, 0, stream>>>(
+        range, range.element / sizeof(Word), reinterpret_cast<unsigned long long*>(conflict));
 }
 
 } // namespace

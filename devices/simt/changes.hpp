@@ -18,8 +18,7 @@ struct ChangedRange {
     std::uint64_t first;           ///< number of the first one, for `conflict`
 };
 
-/// Enqueues what Stream::take_changes says. Each element of `from` crosses the link once, and those that have
-/// changed a second time.
+/// Enqueues what Stream::take_changes says. Each element of `from` is read once, and what has changed again.
 HEADRACE_EXPORT void enqueue_take_changes(StreamHandle stream, const ChangedRange& range,
                                           std::uint64_t* conflict);
 

@@ -1,17 +1,9 @@
 // devices/simt/fills.cu - see fills.hpp. HIP's compiler compiles it, too.
 #include "simt/fills.hpp"
-
-#if defined(__HIPCC__)
-    #include <hip/hip_runtime.h> // declares names that CUDA's compiler has built in
-#endif
-
-#include <algorithm>
+#include "simt/launch_size.hpp"
 
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
-
-constexpr unsigned block = 256;
-constexpr std::size_t most_blocks = 4096; // a few for each multiprocessor of the largest device
 
 template <class T>
 __global__ void fill(T* to, T value, std::size_t count) {
@@ -26,8 +18,7 @@ void enqueue_fill(StreamHandle stream, void* memory, std::size_t size, Pattern p
         using T = decltype(value);
         const std::size_t count = size / sizeof(T);
         if (count == 0) return;
-        const auto blocks = static_cast<unsigned>(std::min(most_blocks, (count + block - 1) / block));
-        fill<<<blocks, block, 0, stream>>>(static_cast<T*>(memory), value, count);
+        fill<<<blocks_for(count), block, 0, stream>>>(static_cast<T*>(memory), value, count);
     });
 }
 

@@ -183,13 +183,13 @@ Event SimtStream::add(Memory& to, const Memory& from, Bytes offset, Bytes size, 
 Event SimtStream::take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
                                const Changes& changes, std::span<const Event> after) {
     check_range(from, offset, size, info().id);
-    for (const Bytes bytes : {offset, size, changes.before_offset})
+    for (const Bytes bytes : {offset, size})
         if (changes.element == 0 || bytes % changes.element != 0)
             throw Error{ErrorKind::invalid_argument, "it takes whole elements"}.on_device(info().id);
     const ChangedRange range{
         .to = own(to, offset, size).at(offset),
         .from = own_memory<const DeviceMemory>(from, info().id).at(offset),
-        .before = own(changes.before, changes.before_offset, size).at(changes.before_offset),
+        .before = own(changes.before, 0, size).address(),
         .elements = size / changes.element,
         .element = changes.element,
         .first = offset / changes.element,

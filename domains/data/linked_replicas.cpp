@@ -1,7 +1,7 @@
 // domains/data/linked_replicas.cpp - see linked_replicas.hpp.
 #include "data/linked_replicas.hpp"
-#include <headrace/core/detail/changes.hpp>
 #include <headrace/core/pattern.hpp>
+#include <headrace/internal/core/changes.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +30,7 @@ LinkedReplicas::~LinkedReplicas() {
 void LinkedReplicas::fetch(std::size_t number, Bytes begin, Bytes bytes, const std::byte* before) {
     Buffer& buffer = buffers_[number % buffers_.size()];
     Memory& own = *buffer.member->memory;
-    const Changes changes{*buffer.before, 0, element_, *buffer.conflict};
+    const Changes changes{*buffer.before, element_, *buffer.conflict};
     Event done = buffer.stream->copy_in(*buffer.before, 0, before, bytes, {&buffer.member->ready, 1});
     for (const Replica* const other : members_) {
         if (other == buffer.member) continue;

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// Private replicas of linked devices (`are_linked`), as if they were one.
+/// Private replicas of linked devices (`LinkedDevices`), as if they were one.
 ///
 /// One member after the other has the next piece. It gets the piece as it was before, takes up in its own
 /// memory what the others have changed, reading them over the link, and sends it to the host. So each bus

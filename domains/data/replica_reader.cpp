@@ -11,8 +11,6 @@ bool is_in_place(const Device& device, const Memory& memory) {
     return info.kind == DeviceKind::cpu && info.shares_host_memory && memory.address() != nullptr;
 }
 
-bool are_linked(const Device& a, const Device& b) { return a.adds_from(b) && b.adds_from(a); }
-
 ReplicaReader::ReplicaReader(const Replica& replica, Bytes most)
     : memory_(*replica.memory), ready_(replica.ready) {
     Device& device = *replica.device;

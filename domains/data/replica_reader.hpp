@@ -67,8 +67,6 @@ private:
 /// The first `bytes` of a replica, in one piece. Blocks. Errors: the device's.
 [[nodiscard]] std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes);
 
-/// True if each of the two can work with what the other one's memory holds.
-[[nodiscard]] bool are_linked(const Device& a, const Device& b);
 /// True if the host can read this device's `memory` in place.
 [[nodiscard]] bool is_in_place(const Device& device, const Memory& memory);
 

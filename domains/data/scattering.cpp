@@ -6,13 +6,14 @@
 // each other join theirs over the link: linked_replicas.hpp. The host joins what comes from these, and from
 // all others, piece by piece. Several threads compare a piece in blocks, so that a block of all replicas
 // stays in a cache.
+#include "data/linked_devices.hpp"
 #include "data/linked_replicas.hpp"
 #include "data/replica_reader.hpp"
 #include <headrace/core/controller.hpp>
-#include <headrace/core/detail/changes.hpp>
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/domains/domain.hpp>
+#include <headrace/internal/core/changes.hpp>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/info.h>
@@ -35,14 +36,12 @@ constexpr int joining_threads = 8;
 using Group = std::vector<const Replica*>;
 
 std::vector<Group> groups_of(std::span<const Replica* const> replicas) {
+    LinkedDevices linked;
     std::vector<Group> groups;
     for (const Replica* const replica : replicas) {
-        auto group = std::ranges::find_if(groups, [&](const Group& one) {
-            return std::ranges::all_of(
-                one, [&](const Replica* member) { return are_linked(*member->device, *replica->device); });
-        });
-        if (group == groups.end()) group = groups.emplace(groups.end());
-        group->push_back(replica);
+        const std::size_t group = linked.add(*replica->device);
+        if (group == groups.size()) groups.emplace_back();
+        groups[group].push_back(replica);
     }
     return groups;
 }
@@ -90,7 +89,8 @@ public:
     }
 
 private:
-    /// Of little, joining on the host is faster. It is done, too, where a device has no room for pieces.
+    /// The host joins small domains: a kernel and its buffers cost more there. It joins, too, where a device
+    /// has no room for pieces.
     void include(const Group& group, Bytes element) {
         if (group.size() > 1 && bytes_ > group.size() * piece_) try {
                 linked_.push_back(std::make_unique<LinkedReplicas>(group, piece_, element));

@@ -23,18 +23,14 @@ Summation::~Summation() {
     for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller has the error
 }
 
-bool Summation::can_join(const DeviceGroup& group, const Device& device) const {
-    return numbers_.type != NumberType::none && std::ranges::all_of(group.members, [&](const Member& member) {
-               return are_linked(*member.device, device);
-           });
-}
-
 void Summation::include(Device& device, Memory& memory, const Event& ready) {
-    auto group = std::ranges::find_if(groups_, [&](const DeviceGroup& one) { return can_join(one, device); });
-    if (group == groups_.end()) group = groups_.emplace(groups_.end());
+    const bool can_join = numbers_.type != NumberType::none;
+    const std::size_t group = can_join ? linked_.add(device) : groups_.size();
+    if (group == groups_.size()) groups_.emplace_back();
     // A device that adds up for others makes requests, so it needs a stream.
     const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
-    group->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
+    groups_[group].members.push_back(
+        {&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
 }
 
 std::size_t Summation::pieces() const noexcept { return std::max<std::size_t>(bytes_ / piece_bytes, 1); }

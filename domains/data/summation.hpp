@@ -1,6 +1,7 @@
 // domains/data/summation.hpp - adds up on the host what several devices have summed up separately. Internal
 // to domains/.
 #pragma once
+#include "data/linked_devices.hpp"
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/domains/domain.hpp>
@@ -52,7 +53,6 @@ private:
         std::vector<Event> came;            ///< events of its pieces
     };
 
-    [[nodiscard]] bool can_join(const DeviceGroup& group, const Device& device) const;
     [[nodiscard]] std::size_t pieces() const noexcept;
     [[nodiscard]] Bytes begin_of(std::size_t piece) const noexcept;
     void choose_host_replica(DeviceGroup& group) const;
@@ -63,6 +63,7 @@ private:
     Bytes bytes_, element_;
     DomainData::Numbers numbers_;
     bool has_mixed_ = false;
+    LinkedDevices linked_;
     std::vector<DeviceGroup> groups_;
     std::vector<Event> requests_;
 };

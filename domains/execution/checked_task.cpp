@@ -20,6 +20,11 @@ bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
     return std::ranges::all_of(bytes, [=](std::byte byte) { return byte == pattern; });
 }
 
+/// The task may write elements, of a part or anywhere.
+bool is_output(const Job::Use& use) {
+    return use.joining ? use.joining == &joins_scattered() : writes(use.access);
+}
+
 } // namespace
 
 bool is_checked_mode() {
@@ -29,6 +34,8 @@ bool is_checked_mode() {
     }();
     return is_asked;
 }
+
+bool is_checked(const Job& job) { return is_checked_mode() && std::ranges::any_of(job.uses(), is_output); }
 
 struct CheckedTask::Output {
     const Job::Use* use;
@@ -69,7 +76,7 @@ CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controlle
     : task_(task), job_(job), controller_(controller), stream_(stream) {
     Device& device = controller.device();
     for (const Job::Use& use : job.uses()) {
-        if (use.joining ? use.joining != &joins_scattered() : !writes(use.access)) continue;
+        if (!is_output(use)) continue;
         const Task::Binding& bound = task.bound(*use.slice.data);
         const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
         outputs_.push_back({.use = &use,
@@ -192,13 +199,9 @@ void CheckedTask::check(IndexRange range, const std::function<void()>& run_again
         std::vector<bool> written; // of a domain that the task only writes or scatters to
         if (output.is_poisoned()) {
             const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
-            // Units that the first run has transferred to other devices write their values in the second one:
-            // then an element was written by the first run only if it holds the pattern again.
             for (std::uint64_t i = part.begin; i < part.end; ++i)
                 written.push_back(!is_pattern(output.element(output.first, i), first_pattern) ||
-                                  (job_.shares_units()
-                                       ? is_pattern(output.element(second, i), first_pattern)
-                                       : !is_pattern(output.element(second, i), second_pattern)));
+                                  !is_pattern(output.element(second, i), second_pattern));
             note(*output.use, part, written,
                  std::span(output.first).subspan(output.offset(part.begin), output.size_of(part)));
         }

@@ -35,7 +35,7 @@ Schedule::Shape shape_of(const Job& job, const JobScheduling& scheduling) {
             .learns = scheduling.learns,
             .moves_data = job.moves_data(),
             .is_repeatable = is_repeatable(job),
-            .shares_units = job.shares_units() && !is_checked_mode(), // where the task is, it is checked
+            .shares_units = job.shares_units() && !is_checked(job),
             .is_open = scheduling.shared && scheduling.shared->work_comes_later(),
             .has_above = scheduling.shared && scheduling.shared->work_comes_later(),
             .expected_seconds = scheduling.expected_seconds,

@@ -2,8 +2,8 @@
 // demand. Its events behave like a driver's: they settle when somebody asks, and order among themselves
 // without the host.
 #pragma once
-#include <headrace/core/detail/changes.hpp>
 #include <headrace/core/device.hpp>
+#include <headrace/internal/core/changes.hpp>
 
 #include <core/adversary.hpp>
 #include <core/takes.hpp>
@@ -320,11 +320,10 @@ inline Event FakeStream::add(Memory& to, const Memory& from, Bytes offset, Bytes
 inline Event FakeStream::take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
                                       const Changes& changes, std::span<const Event> after) {
     const Bytes element = changes.element;
-    for (const Bytes bytes : {offset, size, changes.before_offset}) HEADRACE_ASSERT(bytes % element == 0);
+    for (const Bytes bytes : {offset, size}) HEADRACE_ASSERT(bytes % element == 0);
     auto* const target = static_cast<std::byte*>(to.address()) + offset;
     const auto* const source = static_cast<const std::byte*>(from.address()) + offset;
-    const auto* const before =
-        static_cast<const std::byte*>(changes.before.address()) + changes.before_offset;
+    const auto* const before = static_cast<const std::byte*>(changes.before.address());
     auto* const conflict = static_cast<std::uint64_t*>(changes.conflict.address());
     return enqueue(
         FakeRequest::take_changes,

@@ -1,7 +1,7 @@
 // tests/devices/chain_test.cpp - events of one technology order the work of another, with no thread between.
 #include <devices/devices_fixture.hpp>
 #include <devices/requests.hpp>
-#include <headrace/core/detail/changes.hpp>
+#include <headrace/internal/core/changes.hpp>
 
 #include <array>
 #include <cstring>
@@ -150,7 +150,7 @@ TEST_P(Chain, WhereADeviceTakesChangesFromAnotherTheHostIsNotNeeded) {
     stream.copy_in(*stations_[1].memory, 0, before.data(), size);
     stream.copy_in(*was, 0, before.data(), size);
     stream.fill(*conflict, 0, sizeof no_conflict, Pattern(no_conflict));
-    stream.take_changes(*stations_[1].memory, *stations_[0].memory, 0, whole, {*was, 0, element, *conflict},
+    stream.take_changes(*stations_[1].memory, *stations_[0].memory, 0, whole, {*was, element, *conflict},
                         {&in, 1});
     stream.copy_out(received.data(), *stations_[1].memory, 0, size).wait();
     EXPECT_EQ(received, changed);

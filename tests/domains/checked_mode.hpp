@@ -12,6 +12,5 @@ inline constexpr const char* counts_launches =
     "checked mode: tasks run one by one there, and this test counts the launches that they share";
 inline constexpr const char* counts_moved_bytes =
     "checked mode: it moves outputs to the host and back, and this test counts the bytes that a job moves";
-inline constexpr const char* transfers_units = "checked mode: units stay on the device of their task there";
 
 } // namespace headrace::test

@@ -1,5 +1,5 @@
-// tests/domains/scattering_test.cpp - what several devices have scattered comes together, whoever reaches
-// whom, and over the link where there is one.
+// tests/domains/scattering_test.cpp - what several devices have scattered comes together, whichever of
+// them reach each other, and over the link where there is one.
 #include <core/fake_device.hpp>
 #include <core/seeds.hpp>
 #include <headrace/domains/domain.hpp>
@@ -93,7 +93,7 @@ using Elements =
                      std::array<std::uint32_t, 1>, std::array<float, 3>, std::array<std::uint64_t, 2>>;
 TYPED_TEST_SUITE(Scattering, Elements);
 
-TYPED_TEST(Scattering, ComesTogetherWhoeverReachesWhom) {
+TYPED_TEST(Scattering, ComesTogetherWhicheverDevicesReachEachOther) {
     for (const bool is_filled : {false, true})
         for (const std::size_t count : {1, 2, 3, 5}) {
             std::vector<bool> peers;

@@ -1,4 +1,5 @@
-// tests/domains/sums_test.cpp - what several devices have summed up comes together, whoever reaches whom.
+// tests/domains/sums_test.cpp - what several devices have summed up comes together, whichever reach each
+// other.
 #include <core/fake_device.hpp>
 #include <core/seeds.hpp>
 #include <headrace/domains/domain.hpp>
@@ -63,7 +64,7 @@ protected:
     }
 };
 
-TEST_F(Sums, ComeTogetherWhoeverReachesWhom) {
+TEST_F(Sums, ComeTogetherWhicheverDevicesReachEachOther) {
     for (std::size_t count = 1; count <= 9; ++count)
         for (const bool is_written : {false, true}) {
             std::vector<bool> peers;

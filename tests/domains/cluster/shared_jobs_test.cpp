@@ -7,7 +7,6 @@
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
 #include <domains/access.kernels.hpp>
-#include <domains/checked_mode.hpp>
 #include <domains/exact_reference.hpp>
 #include <domains/job.kernels.hpp>
 #include <domains/joining.kernels.hpp>
@@ -192,7 +191,6 @@ TEST_P(SharedJobs, UnitsThatSpawnAreDoneOnce) {
 }
 
 TEST_P(SharedJobs, UnitsOfFewSeedsSpreadOverRanks) {
-    if (is_checked_mode()) GTEST_SKIP() << transfers_units;
     const auto ranks = static_cast<std::uint64_t>(GetParam().ranks);
     for (const std::uint64_t seeds : {1u, 3u}) {
         std::vector<std::uint64_t> expected(cells);
@@ -222,7 +220,6 @@ TEST_P(SharedJobs, UnitsOfFewSeedsSpreadOverRanks) {
 }
 
 TEST_P(SharedJobs, UnitsOfAnotherKernelAreRefused) {
-    if (is_checked_mode()) GTEST_SKIP() << transfers_units;
     if (GetParam().ranks == 1) GTEST_SKIP() << "no other rank";
     const auto outcomes = on_ranks(GetParam().ranks, network_, [&](int rank, Runtime& runtime) {
         const Domain<std::uint64_t> nodes("nodes", {1}), of_rank("of rank", {1});

@@ -106,8 +106,7 @@ enum class Timing : std::uint8_t {
 
 /// What tells a stream which elements were changed: Stream::take_changes.
 struct Changes {
-    const Memory& before; ///< of the stream's device: what both replicas held
-    Bytes before_offset;  ///< of what they held at their `offset`; a multiple of `element`
+    const Memory& before; ///< of the stream's device: what both replicas held from their `offset` on
     Bytes element;        ///< size of an element
     /// Of the stream's device, 8 bytes. The request lowers this number to the least element, counted from the
     /// beginning of `to`, that was changed in both replicas, into different bytes.
@@ -146,7 +145,7 @@ public:
                       std::span<const Event> after = {});
     /// Elements in bytes [offset, offset + size) of `from` that differ from `changes.before` replace those at
     /// the same offsets of `to`. `from` is memory as in `add`. `offset` and `size` are multiples of an
-    /// element's size.
+    /// element's size. No two of the memories are the same.
     virtual Event take_changes(Memory& to, const Memory& from, Bytes offset, Bytes size,
                                const Changes& changes, std::span<const Event> after = {});
     /// Fills `size` bytes from `offset` on with repeated `pattern`. `offset` and `size` are multiples of the

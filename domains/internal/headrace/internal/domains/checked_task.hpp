@@ -15,6 +15,9 @@ namespace headrace {
 
 /// True if the environment selects it; read once.
 [[nodiscard]] HEADRACE_EXPORT bool is_checked_mode();
+/// True if checked mode checks outputs of this job. Its units then stay on the device of their task: only
+/// there are they checked.
+[[nodiscard]] HEADRACE_EXPORT bool is_checked(const Job& job);
 
 /// Stages the outputs of one task in separate memory, each as large as the domain. A pattern fills it around
 /// the task's part, and inside it too if the task only writes. After the task, a change outside the part is
