@@ -370,8 +370,9 @@ std::uint64_t sum_of_epochs(int epochs, std::uint64_t units) {
     return units * (units - 1) / 2 * static_cast<std::uint64_t>(epochs * (epochs + 1) / 2);
 }
 
-/// Neighbours miss a rank after this time. There are more threads than cores.
-constexpr auto patience = 700ms;
+/// Neighbours miss a rank after this time. The ranks are threads that share few cores with other tests: the
+/// more ranks, the longer a sign of life may take.
+auto patience_among(int ranks) { return 600ms + ranks * 60ms; }
 
 TEST_P(Nodes, GoOnWithoutRanksThatAreLost) {
     if (ranks_ == 1) GTEST_SKIP() << "no other rank";
@@ -389,7 +390,7 @@ TEST_P(Nodes, GoOnWithoutRanksThatAreLost) {
             std::uniform_int_distribution(1, epochs - 2)(random), number == 0, random() % 2 == 0};
     std::uint64_t sum = 0;
     const auto errors = run([&](const std::shared_ptr<Node>& node) {
-        node->continue_after_losses(patience);
+        node->continue_after_losses(patience_among(ranks_));
         const auto mine = losses.find(node->rank());
         const std::uint64_t found = sum_in_epochs(*node, epochs, units, [&](int epoch, IndexRange task) {
             if (mine == losses.end() || epoch < mine->second.epoch) return;
@@ -413,7 +414,7 @@ TEST_P(Nodes, GoOnWithoutARankThatCannotBeReached) {
     constexpr std::uint64_t units = 5000;
     std::uint64_t sum = 0;
     const auto errors = run([&](const std::shared_ptr<Node>& node) {
-        node->continue_after_losses(patience);
+        node->continue_after_losses(patience_among(ranks_));
         const std::uint64_t found = sum_in_epochs(*node, epochs, units, [&](int epoch, IndexRange) {
             if (epoch != 2 || node->rank() != 1) return;
             for (int other = 0; other < ranks_; ++other)
@@ -433,7 +434,7 @@ TEST_P(Nodes, GoOnWithoutARankThatCannotBeReached) {
 TEST_P(Nodes, AllEndInWordsWithoutRankZero) {
     if (ranks_ == 1) GTEST_SKIP() << "no other rank";
     const auto errors = run([&](const std::shared_ptr<Node>& node) {
-        node->continue_after_losses(patience);
+        node->continue_after_losses(patience_among(ranks_));
         static_cast<void>(sum_in_epochs(*node, 6, 5000, [&](int epoch, IndexRange) {
             if (epoch == 2 && node->rank() == 0) network_.lose(0, false);
         }));
