@@ -43,13 +43,12 @@ public:
         std::vector<std::byte> in_slots; // sums from slots; empty: there are none
         bool are_all_in_slots = true;
         for (const Replica* const replica : joined.replicas) {
-            Device& device = *replica->device;
-            const SumLayout layout = sum_layout(device.info(), data.bytes());
+            const SumLayout layout = sum_layout(replica->device->info(), data.bytes());
             if (layout.slots > 1) {
                 in_slots.resize(data.bytes()); // zeroes, at first
                 add_slots(in_slots, data, *replica, layout);
             } else {
-                summation.include(device, *replica->memory, replica->ready);
+                summation.include(*replica);
                 are_all_in_slots = false;
             }
         }

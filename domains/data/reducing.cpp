@@ -27,8 +27,7 @@ void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool
     // Devices cannot combine by this operation: the host combines all replicas, piece by piece.
     Summation results(data.bytes(), data.element_size(), {combine_, NumberType::none});
     try {
-        for (const Replica* const replica : joined.replicas)
-            results.include(*replica->device, *replica->memory, replica->ready);
+        for (const Replica* const replica : joined.replicas) results.include(*replica);
         results.into(joined.on_host, joined.is_blank);
     } catch (...) {
         is_mixed = results.has_mixed();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -33,6 +34,8 @@ public:
     ReplicaReader(const ReplicaReader&) = delete; // copies go to its buffers
     ReplicaReader& operator=(const ReplicaReader&) = delete;
 
+    /// What is fetched from here on is there after that event, and not yet with the replica's own.
+    void follow(Event event) noexcept { ready_ = std::move(event); }
     /// Starts to fetch piece `number`, which is read next, or after the next one.
     void fetch(std::size_t number, const Piece& piece);
     /// Blocks until the piece has come. It stays until piece `number` + 2 is fetched. Errors: the device's.
@@ -44,7 +47,7 @@ private:
         Event came;
     };
     const Memory& memory_;
-    const Event ready_;
+    Event ready_;
     std::array<Buffer, 2> buffers_;
     std::unique_ptr<Stream> stream_; ///< null: the host reads the memory in place
 };

@@ -1,6 +1,5 @@
 // domains/data/summation.cpp - see summation.hpp.
 #include "data/summation.hpp"
-#include "data/replica_reader.hpp"
 
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -12,104 +11,125 @@
 namespace headrace {
 namespace {
 
-constexpr Bytes piece_bytes = 1 << 20; // what a thread of the host takes at once
-// A request costs the host some microseconds, and a stream has room for about 100 requests.
-constexpr std::size_t least_of_copy = 4, most_copies = 32; // pieces; copies of a device
-constexpr int most_threads = 8;                            // they often wait; other work needs the cores
+// Many pieces, so that shares are equal; but a request costs the host some microseconds.
+constexpr std::size_t wanted_pieces = 64;
+constexpr Bytes least_bytes = Bytes{1} << 20, most_bytes = Bytes{4} << 20; // of a piece
+constexpr Bytes bytes_of_block = Bytes{64} << 10; // that a thread of the host takes at once
+constexpr int most_threads = 8;                   // they often wait; other work needs the cores
 
 } // namespace
 
+Summation::Summation(Bytes bytes, Bytes element, DomainData::Numbers numbers)
+    : bytes_(bytes),
+      element_(element),
+      pieces_(std::max<std::size_t>(bytes / std::clamp(bytes / wanted_pieces, least_bytes, most_bytes), 1)),
+      numbers_(numbers) {}
+
 Summation::~Summation() {
-    for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller has the error
+    for (const Event& addition : additions_)
+        static_cast<void>(addition.outcome()); // the caller has the error
 }
 
-void Summation::include(Device& device, Memory& memory, const Event& ready) {
+void Summation::include(const Replica& replica) {
     const bool can_join = numbers_.type != NumberType::none;
-    const std::size_t group = can_join ? linked_.add(device) : groups_.size();
+    const std::size_t group = can_join ? linked_.add(*replica.device) : groups_.size();
     if (group == groups_.size()) groups_.emplace_back();
-    // A device that adds up for others makes requests, so it needs a stream.
-    const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
-    groups_[group].members.push_back(
-        {&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
+    groups_[group].push_back({.replica = &replica});
 }
 
-std::size_t Summation::pieces() const noexcept { return std::max<std::size_t>(bytes_ / piece_bytes, 1); }
-
-Bytes Summation::begin_of(std::size_t piece) const noexcept {
-    return piece * (bytes_ / element_) / pieces() * element_;
+ReplicaReader::Piece Summation::piece(std::size_t number) const noexcept {
+    const auto begin_of = [this](std::size_t one) { return one * (bytes_ / element_) / pieces_ * element_; };
+    const Bytes begin = begin_of(number);
+    return {begin, begin_of(number + 1) - begin};
 }
 
-void Summation::choose_host_replica(DeviceGroup& group) const {
-    group.came.resize(pieces());
-    const Member& first = group.members.front();
-    if (first.stream) {
-        group.owner = first.device->allocate_host(bytes_);
-        group.on_host = static_cast<const std::byte*>(group.owner.get());
-    } else {
-        group.on_host = static_cast<const std::byte*>(first.memory->address());
-        std::ranges::fill(group.came, first.ready);
-    }
-}
-
-/// Enqueues the work of the devices.
-void Summation::share_out(DeviceGroup& group) {
-    if (!group.owner) return;
-    auto* const on_host = static_cast<std::byte*>(group.owner.get());
-    const std::size_t shares = group.members.size();
-    for (std::size_t mine = 0; mine < shares; ++mine) {
-        const std::size_t first = mine * pieces() / shares, last = (mine + 1) * pieces() / shares;
-        if (first == last) continue;
-        const Member& member = group.members[mine];
-        const Event added = add_up(group, member, begin_of(first), begin_of(last));
-        const std::size_t of_copy = std::max(least_of_copy, (last - first + most_copies - 1) / most_copies);
-        for (std::size_t piece = first; piece < last;) {
-            const std::size_t next = std::min(piece + of_copy, last);
-            const Bytes begin = begin_of(piece);
-            const Event came = member.stream->copy_out(on_host + begin, *member.memory, begin,
-                                                       begin_of(next) - begin, {&added, 1});
-            requests_.push_back(came);
-            for (; piece < next; ++piece) group.came[piece] = came;
+/// Members of a group get shares of neighbouring pieces. The order goes through the shares of the largest
+/// group side by side.
+void Summation::divide() {
+    const std::size_t shares = std::ranges::max_element(groups_, {}, &DeviceGroup::size)->size();
+    const std::size_t longest = (pieces_ + shares - 1) / shares;
+    for (std::size_t at = 0; at < longest; ++at)
+        for (std::size_t share = 0; share < shares; ++share)
+            if (const std::size_t one = share * pieces_ / shares + at; one < (share + 1) * pieces_ / shares)
+                order_.push_back(one);
+    Bytes most = 0;
+    for (const std::size_t one : order_) most = std::max(most, piece(one).bytes());
+    for (DeviceGroup& group : groups_) {
+        for (const std::size_t one : order_) {
+            std::size_t share = 0;
+            while ((share + 1) * pieces_ / group.size() <= one) ++share;
+            group[share].pieces.push_back(one);
+        }
+        for (Member& member : group) {
+            if (member.pieces.empty()) continue;
+            member.reader = std::make_unique<ReplicaReader>(*member.replica, most);
+            if (group.size() > 1) member.stream = member.replica->device->make_stream();
         }
     }
 }
 
-/// Adds up these bytes in the member's memory.
-Event Summation::add_up(const DeviceGroup& group, const Member& member, Bytes begin, Bytes end) {
-    Event added = member.ready;
-    for (const Member& other : group.members) {
-        if (&other == &member) continue;
-        const Event both[] = {added, other.ready};
-        has_mixed_ = true;
-        added = member.stream->add(*member.memory, *other.memory, begin, end - begin, numbers_.type, both);
-        requests_.push_back(added);
+/// Each member adds up its share in its own memory.
+void Summation::add_up(DeviceGroup& group) {
+    for (const Member& member : group) {
+        if (member.pieces.empty()) continue;
+        const Bytes begin = piece(member.pieces.front()).begin;
+        const ReplicaReader::Piece last = piece(member.pieces.back());
+        Event added = member.replica->ready;
+        for (const Member& other : group) {
+            if (&other == &member) continue;
+            const Event both[] = {added, other.replica->ready};
+            has_mixed_ = true;
+            added = member.stream->add(*member.replica->memory, *other.replica->memory, begin,
+                                       last.begin + last.bytes() - begin, numbers_.type, both);
+            additions_.push_back(added);
+        }
+        member.reader->follow(added);
     }
-    return added;
 }
 
-void Summation::take_up(std::size_t piece, std::byte* sums, bool overwrite) const {
-    const Bytes begin = begin_of(piece), size = begin_of(piece + 1) - begin;
-    for (const DeviceGroup& group : groups_) {
-        group.came[piece].wait();
-        if (overwrite && &group == &groups_.front())
-            std::memcpy(sums + begin, group.on_host + begin, size);
-        else
-            numbers_.add(sums + begin, group.on_host + begin, size);
+void Summation::fetch(Member& member, std::size_t which) const {
+    if (which < member.pieces.size()) member.reader->fetch(which, piece(member.pieces[which]));
+}
+
+/// The piece, from each group. Called in the order of pieces. Blocks.
+std::vector<const std::byte*> Summation::read(std::size_t number) {
+    std::vector<const std::byte*> sources;
+    for (DeviceGroup& group : groups_) {
+        Member& member = *std::ranges::find_if(group, [number](const Member& one) {
+            return one.read < one.pieces.size() && one.pieces[one.read] == number;
+        });
+        fetch(member, member.read + 1);
+        sources.push_back(member.reader->read(member.read++, piece(number)).first);
     }
+    return sources;
+}
+
+void Summation::take_up(std::byte* sums, std::span<const std::byte* const> sources, Bytes bytes,
+                        bool overwrite) const {
+    const Bytes block = std::max(bytes_of_block / element_, Bytes{1}) * element_;
+    tbb::parallel_for(Bytes{0}, (bytes + block - 1) / block, [&](Bytes one) {
+        const Bytes begin = one * block, size = std::min(block, bytes - begin);
+        for (const std::byte* const& source : sources)
+            if (overwrite && &source == &sources.front())
+                std::memcpy(sums + begin, source + begin, size);
+            else
+                numbers_.add(sums + begin, source + begin, size);
+    });
 }
 
 void Summation::into(std::byte* sums, bool overwrite) {
+    divide(); // first, while nothing is mixed: there may be no room
+    for (DeviceGroup& group : groups_) add_up(group);
     for (DeviceGroup& group : groups_)
-        choose_host_replica(group); // first, while nothing is mixed: there may be no room
-    for (DeviceGroup& group : groups_) share_out(group);
-    if (!overwrite)
-        for (const DeviceGroup& group : groups_)
-            for (const Event& event : group.came) event.wait();
-    // A separate arena: a thread that waits for the last piece then starts no other work of the caller.
+        for (Member& member : group) fetch(member, 0);
+    // A separate arena: a thread that waits for a piece then starts no other work of the caller.
     tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
-    arena.execute([&] {
-        tbb::parallel_for(std::size_t{0}, pieces(),
-                          [&](std::size_t piece) { take_up(piece, sums, overwrite); });
-    });
+    for (const std::size_t number : order_) {
+        const std::vector<const std::byte*> sources = read(number);
+        has_mixed_ = has_mixed_ || !overwrite;
+        const ReplicaReader::Piece at = piece(number);
+        arena.execute([&] { take_up(sums + at.begin, sources, at.bytes(), overwrite); });
+    }
 }
 
 } // namespace headrace

@@ -79,7 +79,8 @@ JobReport JobAccount::report(const Job& job, const JobScheduling& scheduling,
                              const Schedule& schedule) const {
     JobReport report;
     report.job = job.name();
-    report.policy = scheduling.policy_name;
+    report.policy = job.policy_name();
+    if (report.policy.empty() && scheduling.observer) report.policy = scheduling.observer->policy_name;
     report.seconds = seconds();
     report.work_units = job.work_units();
     double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;

@@ -113,7 +113,7 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     // The call is a job with 0 work units, which ends when the function has returned.
     auto call = std::make_shared<JobExecution>(
         Job("then of " + job->job().name(), 0),
-        JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
+        JobExecution::Scheduling{.policy = nullptr, .continuations = continuations},
         std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
     const auto ranks = cluster::current_node();

@@ -93,7 +93,6 @@ std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<c
                  .is_rank = true,
                  .devices = below.devices});
     JobScheduling scheduling{.policy = policy_of(job),
-                             .policy_name = policy_name(job),
                              .learns = options_.model != "peak" && options_.powers.empty(),
                              .expected_seconds = expected,
                              .observer = std::move(observer),

@@ -284,7 +284,8 @@ private:
     const RuntimeOptions options_;
     const std::shared_ptr<const JobObserver> observer_ = std::make_shared<const JobObserver>(
         [this] { wake_all(); },
-        [this](const Job& job, const JobOutcome& outcome) { planner_->learn(job, outcome); });
+        [this](const Job& job, const JobOutcome& outcome) { planner_->learn(job, outcome); },
+        options_.policy);
     const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< complete when the runtime has started
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()

@@ -116,7 +116,7 @@ TEST(HostMemory, AJobEndsIfThereIsNoneForATaskOfASlot) {
         DeviceSlots slots(0, device, controller, 1, jobs);
         jobs.job = std::make_shared<JobExecution>(
             Job("j", 1000).writes(rows(x)).host_function("fake", [](Task&, const NativeStream&) {}),
-            JobExecution::Scheduling{.policy = make_policy("static"), .policy_name = "static"},
+            JobExecution::Scheduling{.policy = make_policy("static")},
             std::vector<JobExecution::Participant>{{0, &device.info(), Estimate{}, nullptr}});
         jobs.job->start();
         const WorkRange work_range = jobs.job->next(0, 1).value();

@@ -56,7 +56,7 @@ protected:
         infos_[0].id = "first";
         infos_[1].id = "second";
         job_ = std::make_shared<JobExecution>(
-            Job("j", 100), JobExecution::Scheduling{make_policy("demand:2"), "demand:2", false},
+            Job("j", 100), JobExecution::Scheduling{make_policy("demand:2"), false},
             std::vector<JobExecution::Participant>{{0, &infos_[0], {}, first}, {1, &infos_[1], {}, second}});
         job_->start();
         for (const auto& one : {first, second}) // they have read for the job when they have for us

@@ -65,10 +65,8 @@ TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
     };
     Two two;
     int asked = 0;
-    JobExecution job(
-        Job("j", 10),
-        {.policy = std::make_unique<Refusal>(), .policy_name = "refusal", .observer = counts(asked)},
-        {{4, &two.fast, {}, nullptr}, {7, &two.slow, {}, nullptr}}, {});
+    JobExecution job(Job("j", 10), {.policy = std::make_unique<Refusal>(), .observer = counts(asked)},
+                     {{4, &two.fast, {}, nullptr}, {7, &two.slow, {}, nullptr}}, {});
     job.start();
     EXPECT_EQ(job.next(4), std::nullopt);
     EXPECT_EQ(asked, 1);
@@ -83,12 +81,10 @@ TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
 TEST(JobExecution, ADeviceDoesNotWaitForAnotherThatDoesNotCome) {
     Two two;
     int asked = 0;
-    JobExecution job(
-        Job("j", 1),
-        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .observer = counts(asked)},
-        {{4, &two.fast, {.peak = 1, .units_per_second = 1e3}, nullptr},
-         {7, &two.slow, {.peak = 1, .units_per_second = 50}, nullptr}},
-        {});
+    JobExecution job(Job("j", 1), {.policy = make_policy("adaptive"), .observer = counts(asked)},
+                     {{4, &two.fast, {.peak = 1, .units_per_second = 1e3}, nullptr},
+                      {7, &two.slow, {.peak = 1, .units_per_second = 50}, nullptr}},
+                     {});
     job.start();
     EXPECT_EQ(job.forecast().asks_again(7), std::nullopt) << "it was not refused";
     EXPECT_EQ(job.next(7), std::nullopt) << "the other one would end the unit in 1 ms";
@@ -106,12 +102,11 @@ TEST(JobExecution, ADeviceDoesNotWaitForAnotherThatDoesNotCome) {
 struct FarApart {
     Two two;
     int asked = 0;
-    JobExecution job{
-        Job("j", 1'000'000),
-        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .observer = counts(asked)},
-        {{4, &two.fast, {.peak = 1, .units_per_second = 1e6, .certain = true}, nullptr},
-         {7, &two.slow, {.peak = 1, .units_per_second = 1e4, .certain = true}, nullptr}},
-        {}};
+    JobExecution job{Job("j", 1'000'000),
+                     {.policy = make_policy("adaptive"), .observer = counts(asked)},
+                     {{4, &two.fast, {.peak = 1, .units_per_second = 1e6, .certain = true}, nullptr},
+                      {7, &two.slow, {.peak = 1, .units_per_second = 1e4, .certain = true}, nullptr}},
+                     {}};
 };
 
 TEST(JobExecution, WhoIsLeftOutWakesTheOthersOnceAndLeavesTheJobToThem) {
@@ -190,14 +185,12 @@ struct WithReserve {
     double expected;
     Two two;
     int asked = 0;
-    JobExecution job{Job("j", 1'000'000),
-                     {.policy = make_policy("adaptive"),
-                      .policy_name = "adaptive",
-                      .expected_seconds = expected,
-                      .observer = counts(asked)},
-                     {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
-                      {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
-                     {}};
+    JobExecution job{
+        Job("j", 1'000'000),
+        {.policy = make_policy("adaptive"), .expected_seconds = expected, .observer = counts(asked)},
+        {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
+         {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
+        {}};
 };
 
 TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
@@ -210,7 +203,7 @@ TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
         with.job.finished(4, {*range}, {});
     }
     EXPECT_TRUE(with.job.event().done());
-    JobExecution alone(Job("j", 1'000'000), {.policy = make_policy("adaptive"), .policy_name = "adaptive"},
+    JobExecution alone(Job("j", 1'000'000), {.policy = make_policy("adaptive")},
                        {{4, &with.two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr}}, {});
     alone.start();
     std::uint64_t tasks_alone = 0;

@@ -138,7 +138,7 @@ TEST(JobAccount, EndsOfTasksMakeTheTimesAndOverlapsCountOnce) {
     EXPECT_GT(account.seconds(), 0);
     account.lose(0, lost());
     account.lose(0, error(ErrorKind::internal));
-    JobScheduling scheduling{.policy = make_policy("demand"), .policy_name = "demand"};
+    JobScheduling scheduling{.policy = make_policy("demand")};
     const Job job("j", 100);
     const Schedule schedule = make_schedule(job, scheduling, participants);
     const JobReport report = account.report(job, scheduling, schedule);

@@ -140,7 +140,7 @@ public:
     std::shared_ptr<JobExecution> submit(const Job& job, const DeviceInfo& device,
                                          const std::string& policy = "static") {
         const auto execution = std::make_shared<JobExecution>(
-            job, JobExecution::Scheduling{make_policy(policy), policy, true},
+            job, JobExecution::Scheduling{make_policy(policy), true},
             std::vector<JobExecution::Participant>{{0, &device, Estimate{}, nullptr}});
         execution->start();
         const std::scoped_lock lock(mutex_);

@@ -328,6 +328,9 @@ TEST(Policies, OnesOwnDecidesAndIsNamed) {
     std::uint64_t tasks = 0;
     for (const DeviceReport& device : handle.report().devices) tasks += device.tasks;
     EXPECT_EQ(tasks, 17u);
+    const JobHandle usual = runtime->submit(steps("without a wish", 17, diary));
+    usual.wait();
+    EXPECT_EQ(usual.report().policy, RuntimeOptions{}.policy);
     EXPECT_THROW(job.policy("no such"), Error);
 }
 

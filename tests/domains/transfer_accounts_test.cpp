@@ -76,7 +76,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     using namespace std::chrono_literals;
     Two two;
     JobExecution job(Job("j", 100).split_by(everything).share_units(),
-                     {.policy = make_policy("adaptive"), .policy_name = "adaptive", .expected_seconds = 1e-4},
+                     {.policy = make_policy("adaptive"), .expected_seconds = 1e-4},
                      {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
                       {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
                      {});

@@ -121,7 +121,7 @@ TEST_F(WhoWaitsForWhat, WorkThatNobodyTakesIsAHang) {
 TEST(ExecutionStatus, FollowsATaskFromItsRangeToItsEnd) {
     DeviceInfo info;
     info.id = "fake";
-    JobExecution job(Job("j", 100), {make_policy("demand"), "demand"}, {{4, &info, {}, nullptr}}, {});
+    JobExecution job(Job("j", 100), {make_policy("demand")}, {{4, &info, {}, nullptr}}, {});
     EXPECT_FALSE(job.status().started);
     job.start();
     const auto begun = job.status();

@@ -67,17 +67,17 @@ struct OneMemory {
     std::string why = {}; ///< for the report of devices that therefore have no work
 };
 
-/// Receives notices of jobs; one for all jobs of a runtime.
+/// What all jobs of a runtime share: it receives their notices.
 struct JobObserver {
     /// Called under the job's lock: devices that were refused should ask again.
     std::function<void()> ask_again = {};
     /// Called when the job has ended with success, before any waiter is notified.
     std::function<void(const Job&, const JobOutcome&)> done = {};
+    std::string policy_name = {}; ///< of jobs that name none
 };
 
 struct JobScheduling {
     std::unique_ptr<Policy> policy;
-    std::string policy_name;
     bool learns = true;          ///< measurements update capabilities
     double expected_seconds = 0; ///< with devices on standby: they join after twice this time
     std::shared_ptr<const JobObserver> observer = nullptr;
