@@ -125,6 +125,23 @@ TEST_P(Accesses, ScatteredElementsComeTogetherWhicheverDeviceWroteThem) {
     for (std::uint64_t i = units; i < size; ++i) ASSERT_EQ(result[to[i]], 5000 + (size - 1 - i));
 }
 
+TEST_P(Accesses, SoMuchIsScatteredThatDevicesJoinItOverTheirLink) {
+    constexpr std::uint64_t size = 3'000'017, units = 2'000'003, step = 1'000'003; // prime to size
+    const Domain<std::uint32_t> where("where", {size});
+    const std::span<std::uint32_t> to = where.fill();
+    for (std::uint64_t i = 0; i < size; ++i) to[i] = static_cast<std::uint32_t>(i * step % size);
+    const Domain<std::uint64_t> x("x", {size});
+    for (const bool is_written : {false, true}) {
+        if (is_written) std::ranges::fill(x.fill(), 77);
+        runtime().submit(permuting("scatter", units, where, x, 1000)).wait();
+        const auto result = x.gather();
+        std::uint64_t wrong = 0;
+        for (std::uint64_t i = 0; i < size; ++i)
+            wrong += result[i * step % size] != (i < units ? 1000 + i : is_written ? 77 : 0);
+        EXPECT_EQ(wrong, 0u);
+    }
+}
+
 TEST_P(Accesses, ElementsOfAnySizeAreScatteredWhole) {
     constexpr std::uint64_t size = 30'011;
     const Domain<Odd> odd("odd", {size});

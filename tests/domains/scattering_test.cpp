@@ -99,7 +99,7 @@ TYPED_TEST(Scattering, ComesTogetherWhicheverDevicesReachEachOther) {
             std::vector<bool> peers;
             for (std::size_t i = 0; i < count; ++i) peers.push_back(this->random_() % 3 != 0);
             this->have(peers);
-            const auto x = this->domain(is_filled ? this->large / 2 : 1000, is_filled);
+            const auto x = this->domain(this->random_() % 4 == 0 ? 1000 : this->large / 2, is_filled);
             for (int round = 0; round < 2; ++round) { // the second begins with what the first has made
                 std::fill(this->is_written_.begin(), this->is_written_.end(), false);
                 this->scatter_everywhere(x);
@@ -127,6 +127,18 @@ TYPED_TEST(Scattering, OfMuchIsSharedOutAmongDevicesThatReachEachOther) {
     }
 }
 
+TYPED_TEST(Scattering, OfADeviceThatGoesComesBeforeTheOthers) {
+    for (const bool is_filled : {false, true}) {
+        this->have({true, true, false, true});
+        const auto x = this->domain(this->large, is_filled);
+        this->scatter_everywhere(x);
+        x.data()->forget(this->sites_.front()->controller);
+        EXPECT_EQ(this->requests(FakeRequest::take_changes), 0U) << "it is alone";
+        this->expect_right(x);
+        EXPECT_GT(this->requests(FakeRequest::take_changes), 0U);
+    }
+}
+
 TYPED_TEST(Scattering, OfLittleIsJoinedOnTheHost) {
     this->have({true, true});
     const auto x = this->domain(5000, true);
@@ -143,24 +155,36 @@ TYPED_TEST(Scattering, IsJoinedOnTheHostWhereADeviceHasNoRoomForPieces) {
     EXPECT_EQ(this->requests(FakeRequest::take_changes), 0U);
 }
 
-TYPED_TEST(Scattering, OfTwoDevicesIntoOneElementIsAnErrorThatNamesTheFirst) {
-    this->have({true, true, true});
+TYPED_TEST(Scattering, IsJoinedOnTheHostWhereTheHostHasNoRoomForPieces) {
+    this->have({true, true});
     const auto x = this->domain(this->large, true);
-    this->scatter_everywhere(x, 0);
-    const std::uint64_t first = this->expected_.size() / 3, second = this->expected_.size() / 2;
-    for (const std::uint64_t at : {second, first})
-        for (const std::size_t number : {std::size_t{0}, std::size_t{2}}) {
-            TypeParam changed = this->expected_[at];
-            changed.back() += static_cast<typename TypeParam::value_type>(number + 1); // in the last word
-            this->replica(x, *this->sites_[number])[at] = changed;
+    this->scatter_everywhere(x);
+    this->sites_.back()->device.fill_host();
+    this->expect_right(x);
+    EXPECT_EQ(this->requests(FakeRequest::take_changes), 0U);
+}
+
+TYPED_TEST(Scattering, OfTwoDevicesIntoOneElementIsAnErrorThatNamesTheFirst) {
+    for (const bool are_all_linked : {true, false}) { // else those that differ are on both sides of the host
+        this->have({true, true, are_all_linked});
+        const auto x = this->domain(this->large, true);
+        this->scatter_everywhere(x, 0);
+        const std::uint64_t first = this->expected_.size() / 3, second = this->expected_.size() / 2;
+        for (const std::uint64_t at : {second, first})
+            for (const std::size_t number : {std::size_t{0}, std::size_t{2}}) {
+                TypeParam changed = this->expected_[at];
+                changed.back() += static_cast<typename TypeParam::value_type>(number + 1); // in the last word
+                this->replica(x, *this->sites_[number])[at] = changed;
+            }
+        try {
+            static_cast<void>(x.gather());
+            FAIL() << "nothing was said";
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("element " + std::to_string(first) + " of domain 'x'"),
+                      std::string::npos)
+                << error.what();
         }
-    try {
-        static_cast<void>(x.gather());
-        FAIL() << "nothing was said";
-    } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("element " + std::to_string(first) + " of domain 'x'"),
-                  std::string::npos)
-            << error.what();
+        EXPECT_GT(this->requests(FakeRequest::take_changes), 0U);
     }
 }
 
