@@ -7,6 +7,7 @@
 #include "command_line.hpp"
 
 #include <headrace/devices/discovery.hpp>
+#include <headrace/domains/detail/joining.hpp>
 #include <headrace/persistent/engine.hpp>
 #include <headrace/persistent/launcher.hpp>
 
@@ -99,9 +100,19 @@ private:
     std::vector<double> rates_;
 };
 
+/// Combines into a private replica as jobs have it: with slots for lanes, where there are few elements. View:
+/// the sum or the reduction.
+template <class Kernel, class View, class T>
+Contestant in_slots(const char* name, Place& place, std::uint64_t n, T identity) {
+    const auto slots = headrace::lane_slots(place.device->info(), n * sizeof(T));
+    const std::uint64_t words = slots.last == 0 ? n : std::uint64_t{slots.count()} * slots.bytes / sizeof(T);
+    return {name, place, std::vector<T>(words, identity), [n, slots](T* at) {
+                return Kernel{View{at, {{n, 1, 1}}, slots}};
+            }};
+}
 template <class T>
 Contestant plain(const char* name, Place& place, std::uint64_t n) {
-    return {name, place, std::vector<T>(n), [n](T* at) { return AddPlain<T>{{at, {{n, 1, 1}}}}; }};
+    return in_slots<AddPlain<T>, headrace::Sum<T>>(name, place, n, T{});
 }
 /// Kernel: AddExact or AddDeclared, of sums of type Exact.
 template <class Kernel, class Exact>
@@ -140,10 +151,12 @@ void measure(Place& place, const Options& options, std::uint64_t n) {
     all.push_back(
         exact<AddDeclared<float>, ExactSum<float, CoarseRange>>("ExactSum<float>, range declared", place, n));
     all.push_back(least<float>("Min, float", place, n));
-    all.push_back({"an operation of one's own, 8 bytes", place, std::vector<Found>(n, Lowest::identity()),
-                   [n](Found* at) {
-                       return FindLowest{{at, {{n, 1, 1}}}};
-                   }});
+    all.push_back(in_slots<Flip, headrace::Reduction<std::uint64_t, headrace::BitXor>>(
+        "BitXor, 8 bytes", place, n, std::uint64_t{0}));
+    all.push_back(in_slots<FindLowest, headrace::Reduction<Found, Lowest>>(
+        "one's own operation, 8 bytes, few changes", place, n, Lowest::identity()));
+    all.push_back(in_slots<Multiply, headrace::Reduction<std::uint64_t, Product>>(
+        "one's own operation, 8 bytes, many changes", place, n, Product::identity()));
 
     std::optional<std::vector<ExactSum<double>>> first;
     for (unsigned turn = 0; turn <= options.repeats; ++turn) {

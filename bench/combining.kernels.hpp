@@ -69,11 +69,31 @@ struct FindLeast {
     }
 };
 
+struct Flip {
+    headrace::Reduction<std::uint64_t, headrace::BitXor> bits;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        const Draw draw(i);
+        bits.combine(draw.element(bits.size()), draw.word);
+    }
+};
+/// An operation that no device has built in, and by which nearly each value changes the element.
+struct Product {
+    static constexpr std::uint64_t identity() { return 1; }
+    HEADRACE_KERNEL std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a * b; }
+};
+struct Multiply {
+    headrace::Reduction<std::uint64_t, Product> products;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        const Draw draw(i);
+        products.combine(draw.element(products.size()), draw.word | 1);
+    }
+};
+
 struct Found {
     float key;
     std::uint32_t name;
 };
-/// An operation that no device has built in.
+/// Another one, by which few values change the element.
 struct Lowest {
     static constexpr Found identity() { return {std::numeric_limits<float>::infinity(), ~0u}; }
     HEADRACE_KERNEL Found operator()(Found a, Found b) const {

@@ -16,8 +16,13 @@ OperationJoining::OperationJoining(std::string_view operation)
     : declaration_("reduces<" + std::string(operation) + ">"),
       view_("reduce<" + std::string(operation) + ">") {}
 
-ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
-    : OperationJoining(operation), combine_(combine), identity_(identity) {}
+ReductionJoining::ReductionJoining(Combine combine, Pattern identity, bool has_slots,
+                                   std::string_view operation)
+    : OperationJoining(operation), combine_(combine), identity_(identity), has_slots_(has_slots) {}
+
+Bytes ReductionJoining::replica_bytes(const DomainData& data, const DeviceInfo& device) const {
+    return has_slots_ ? bytes_in_slots(data, device) : data.bytes();
+}
 
 Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
     return stream.fill(replica, 0, replica.size(), identity_);
@@ -25,14 +30,7 @@ Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) cons
 
 void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const {
     // Devices cannot combine by this operation: the host combines all replicas, piece by piece.
-    Summation results(data.bytes(), data.element_size(), {combine_, NumberType::none});
-    try {
-        for (const Replica* const replica : joined.replicas) results.include(*replica);
-        results.into(joined.on_host, joined.is_blank);
-    } catch (...) {
-        is_mixed = results.has_mixed();
-        throw;
-    }
+    join_numbers(data, joined, {combine_, NumberType::none}, identity_, has_slots_, is_mixed);
 }
 
 void ReductionJoining::write_unwritten(const DomainData&, std::byte* on_host, Bytes begin, Bytes end) const {

@@ -157,26 +157,34 @@ TEST_F(Sums, WhoseCopyFailedCanBeAskedForAgain) {
     }
 }
 
-TEST(SumLayout, HasASlotForEachThreadOfAProcessorWhereSumsAreSmall) {
-    const auto device = [](const char* technology, unsigned threads) {
+TEST(LaneSlots, AreThereWhereLanesWouldWaitForEachOther) {
+    const auto device = [](const char* technology, unsigned units) {
         DeviceInfo info;
         info.technology = technology;
-        info.compute_units = threads;
+        info.compute_units = units;
         return info;
     };
-    for (const unsigned threads : {2u, 3u, 16u, 96u}) {
-        for (const Bytes bytes : {Bytes{4}, Bytes{8}, Bytes{12}, Bytes{200}, Bytes{512}}) {
-            const SumLayout layout = sum_layout(device("cpu", threads), bytes);
-            EXPECT_GE(layout.slots, threads);
-            EXPECT_EQ(layout.slots & (layout.slots - 1), 0u) << "a power of two";
-            EXPECT_GE(layout.slot_bytes, bytes);
-            EXPECT_EQ(layout.slot_bytes % 64, 0u) << "whole lines";
+    for (const Bytes bytes : {Bytes{1}, Bytes{4}, Bytes{8}, Bytes{12}, Bytes{200}, Bytes{512}}) {
+        for (const unsigned threads : {2u, 3u, 16u, 96u}) {
+            const detail::LaneSlots slots = lane_slots(device("cpu", threads), bytes);
+            EXPECT_GE(slots.count(), threads);
+            EXPECT_EQ(slots.count() & slots.last, 0u) << "a power of two";
+            EXPECT_GE(slots.bytes, bytes);
+            EXPECT_EQ(slots.bytes % 64, 0u) << "whole lines";
         }
-        EXPECT_EQ(sum_layout(device("cpu", threads), 513).slots, 1u);
-        EXPECT_EQ(sum_layout(device("cuda", threads), 8).slots, 1u);
-        EXPECT_EQ(sum_layout(device("opencl", threads), 8).slots, 1u) << "its kernels know of no slots";
+        for (const char* const technology : {"cuda", "hip"}) {
+            const detail::LaneSlots slots = lane_slots(device(technology, 132), bytes);
+            EXPECT_GE(slots.count(), 64u);
+            EXPECT_EQ(slots.count() & slots.last, 0u) << "a power of two";
+            EXPECT_GE(slots.bytes, bytes);
+            EXPECT_EQ(slots.bytes % 8, 0u) << "whole words";
+            EXPECT_LE(Bytes{slots.count()} * slots.bytes, 32u << 10);
+        }
+        EXPECT_EQ(lane_slots(device("opencl", 132), bytes).count(), 1u) << "its kernels know of no slots";
+        EXPECT_EQ(lane_slots(device("cpu", 1), bytes).count(), 1u);
     }
-    EXPECT_EQ(sum_layout(device("cpu", 1), 8).slots, 1u);
+    for (const char* const technology : {"cpu", "cuda"})
+        EXPECT_EQ(lane_slots(device(technology, 16), 513).count(), 1u);
 }
 
 } // namespace

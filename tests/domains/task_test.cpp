@@ -11,8 +11,8 @@ namespace {
 // Bounds cost nothing where they are not checked.
 static_assert(sizeof(View<float>) == sizeof(float*) + sizeof(Extent));
 static_assert(sizeof(Scatter<float>) == sizeof(float*) + sizeof(Extent));
-static_assert(sizeof(Sum<float>) == sizeof(float*) + sizeof(Extent) + sizeof(detail::SumSlots));
-static_assert(sizeof(Reduction<float, Min>) == sizeof(float*) + sizeof(Extent));
+static_assert(sizeof(Sum<float>) == sizeof(float*) + sizeof(Extent) + sizeof(detail::LaneSlots));
+static_assert(sizeof(Reduction<float, Min>) == sizeof(Sum<float>));
 #endif
 
 class Undeclared : public ::testing::Test {

@@ -119,20 +119,28 @@ constexpr T identity_of() {
         return Op::identity();
 }
 
+/// False for operations by which, after some values, most others change nothing. Lanes then only read the
+/// element. With other operations (BitXor, a user's own) they would wait for each other, so that in small
+/// domains they have slots of their own.
+template <class Op>
+inline constexpr bool changes_often =
+    !(std::same_as<Op, Min> || std::same_as<Op, Max> || std::same_as<Op, BitAnd> || std::same_as<Op, BitOr>);
+
 /// A domain under reduce access: this device's private replica. It begins as identities; any lane combines
 /// values into it at any time.
 template <class T, ReductionOperation<T> Op>
 struct Reduction {
     T* origin = nullptr;
     Extent extent;
+    detail::LaneSlots slots = {};
     HEADRACE_BOUNDS
 
     /// Element i becomes Op{}(element i, value).
     HEADRACE_HOST_DEVICE void combine(std::uint64_t i, T value) const {
-        T& at = origin[detail::index_in(*this, i)];
+        T& at = *slots.own(origin + detail::index_in(*this, i));
         if constexpr (std::same_as<Op, BitXor> && AtomicInteger<T>) {
             atomic_xor(at, value);
-        } else if constexpr (has_built_in) {
+        } else if constexpr (AtomicNumber<T> && !changes_often<Op>) {
             // A load costs less than an operation, and after the first values most values change nothing.
             const T seen = atomic_load(at);
             if (detail::to_word(Op{}(seen, value)) == detail::to_word(seen)) return;
@@ -149,11 +157,6 @@ struct Reduction {
         }
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
-
-private:
-    static constexpr bool has_built_in =
-        AtomicNumber<T> && (std::same_as<Op, Min> || std::same_as<Op, Max> || std::same_as<Op, BitAnd> ||
-                            std::same_as<Op, BitOr>);
 };
 
 /// The same for values that no atomic operation can replace.

@@ -71,7 +71,10 @@ public:
         if constexpr (Reducible<T, Op>) {
             void* const origin = replica(*domain.data(), joins_reductions<T, Op>());
             if constexpr (AtomicValue<T>) {
-                return bounded(Reduction<T, Op>{static_cast<T*>(origin), domain.extent()}, *domain.data());
+                Reduction<T, Op> reduction{static_cast<T*>(origin), domain.extent()};
+                if constexpr (changes_often<Op>)
+                    reduction.slots = lane_slots(device_->info(), domain.size() * sizeof(T));
+                return bounded(reduction, *domain.data());
             } else {
                 const SlotLayout layout =
                     slot_layout(device_->info(), domain.size(), sizeof(detail::SlotPlace<T>));

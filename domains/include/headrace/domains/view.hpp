@@ -3,7 +3,7 @@
 #pragma once
 #include <headrace/devices/kernels/macros.hpp>
 #include <headrace/domains/bounds.hpp>
-#include <headrace/domains/detail/sum_slots.hpp>
+#include <headrace/domains/detail/lane_slots.hpp>
 #include <headrace/domains/summable.hpp>
 #include <headrace/persistent/atomics.hpp>
 
@@ -77,7 +77,7 @@ struct Sum {
 
     T* origin = nullptr; ///< a kernel may also add here with its own atomic operation
     Extent extent;
-    detail::SumSlots slots = {};
+    detail::LaneSlots slots = {};
     HEADRACE_BOUNDS
 
     HEADRACE_HOST_DEVICE void add(std::uint64_t i, const T& amount) const {

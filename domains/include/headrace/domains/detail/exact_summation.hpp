@@ -44,8 +44,7 @@ struct SumsOf {
     static consteval bool check() { return check_summable<T>(); }
     [[nodiscard]] static const Joining& joining() { return joins_sums(); }
     [[nodiscard]] static Sum<T> view(void* replica, const Extent& extent, const DeviceInfo& device) {
-        const SumLayout layout = sum_layout(device, extent.size() * sizeof(T));
-        return {static_cast<T*>(replica), extent, {layout.slots - 1, layout.slot_bytes}};
+        return {static_cast<T*>(replica), extent, lane_slots(device, extent.size() * sizeof(T))};
     }
 };
 template <class T, class Range>

@@ -8,6 +8,7 @@
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/core/index_range.hpp>
+#include <headrace/domains/detail/lane_slots.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -108,13 +109,8 @@ protected:
     Joining() = default;
 };
 
-/// Number and size of slots for sums in a device's private replica: sum_slots.hpp.
-struct SumLayout {
-    std::uint32_t slots;      ///< a power of two
-    std::uint32_t slot_bytes; ///< whole cache lines; 0: there is one slot
-};
-/// `bytes`: size of the domain.
-[[nodiscard]] HEADRACE_EXPORT SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept;
+/// The slots of a device's private replica of a domain of so many bytes: lane_slots.hpp.
+[[nodiscard]] HEADRACE_EXPORT detail::LaneSlots lane_slots(const DeviceInfo& device, Bytes bytes) noexcept;
 
 /// Sums, added to zeroes: Job::accumulates.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_sums() noexcept;

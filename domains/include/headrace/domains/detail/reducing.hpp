@@ -33,15 +33,18 @@ public:
     /// Combines each of the `values`, of `size` bytes together, with the value at its index in `others`.
     using Combine = void (*)(void* values, const void* others, Bytes size);
 
-    ReductionJoining(Combine combine, Pattern identity, std::string_view operation);
+    /// `has_slots`: lanes have slots of their own (lane_slots.hpp) where the domain is small.
+    ReductionJoining(Combine combine, Pattern identity, bool has_slots, std::string_view operation);
 
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
     void write_unwritten(const DomainData& data, std::byte* on_host, Bytes begin, Bytes end) const override;
 
 private:
-    Combine combine_;
-    Pattern identity_;
+    const Combine combine_;
+    const Pattern identity_;
+    const bool has_slots_;
 };
 
 /// Number and size of slots in a private replica, for values that no atomic operation replaces.
@@ -116,7 +119,7 @@ requires Reducible<T, Op>
 [[nodiscard]] const Joining& joins_reductions() {
     if constexpr (AtomicValue<T>) {
         static const ReductionJoining joining(&detail::combine_values<T, Op>, Pattern(identity_of<T, Op>()),
-                                              type_name<Op>());
+                                              changes_often<Op>, type_name<Op>());
         return joining;
     } else {
         static const SlotJoining joining(&detail::combine_slot<T, Op>, detail::bytes_of(identity_of<T, Op>()),

@@ -9,7 +9,7 @@
 //
 // In OpenCL C: HR_DEFINE_SLOT_COMBINE (persistent/opencl/atomics.cl).
 #pragma once
-#include <headrace/domains/detail/sum_slots.hpp>
+#include <headrace/domains/detail/lane_slots.hpp>
 #include <headrace/persistent/atomics.hpp>
 
 #include <cstddef>
@@ -26,15 +26,6 @@ struct SlotPlace {
     std::uint32_t state;
     T value;
 };
-
-/// Differs between GPU lanes that run at once, and mostly between threads of a processor.
-HEADRACE_HOST_DEVICE inline std::uint64_t own_slot() {
-#if HEADRACE_ATOMICS_OF_GPU
-    return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-#else
-    return thread_number();
-#endif
-}
 
 /// Returns the previous state. Unless that was `place_is_taken`, the caller now has the entry, and sees what
 /// the previous lane stored there.
@@ -69,7 +60,7 @@ struct ReductionSlots {
     template <class Op>
     HEADRACE_HOST_DEVICE void combine(std::uint64_t element, const T& value, Op operation) const {
         bool is_done = false; // a `return` would let lanes of a warp wait for each other's release
-        for (std::uint64_t slot = own_slot() % count; !is_done; slot = slot + 1 == count ? 0 : slot + 1) {
+        for (std::uint64_t slot = lane_number() % count; !is_done; slot = slot + 1 == count ? 0 : slot + 1) {
             auto& place = reinterpret_cast<SlotPlace<T>*>(origin + slot * bytes)[element];
             const std::uint32_t before = take_place(place.state);
             if (before == place_is_taken) continue;
