@@ -9,7 +9,7 @@ namespace headrace {
 namespace {
 
 /// Of a sum of shares: a recipient whose share is a unit, but for this, gets it.
-constexpr double rounding = 1e-9;
+constexpr double share_rounding = 1e-9;
 
 } // namespace
 
@@ -23,7 +23,7 @@ Recipients Recipients::that_pay(std::uint64_t left) const {
     const auto pays = [](const One& one) { return one.share / static_cast<double>(one.least); };
     for (double rest = 1; !some.empty();) { // of the donor and those that are left
         const auto worst = std::ranges::min_element(some, {}, pays);
-        if (pays(*worst) * static_cast<double>(left) >= rest - rounding) break;
+        if (pays(*worst) * static_cast<double>(left) >= rest - share_rounding) break;
         rest -= worst->share;
         some.erase(worst);
     }
@@ -38,7 +38,7 @@ double Recipients::share() const {
 }
 
 std::uint64_t Recipients::kept(std::uint64_t left) const {
-    return static_cast<std::uint64_t>(std::ceil((1 - share() - rounding) * static_cast<double>(left)));
+    return static_cast<std::uint64_t>(std::ceil((1 - share() - share_rounding) * static_cast<double>(left)));
 }
 
 std::uint64_t Recipients::least() const {

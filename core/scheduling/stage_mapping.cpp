@@ -15,7 +15,7 @@ namespace {
 
 constexpr double impossible = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_devices = 10;
-constexpr double rounding = 1e-12; // relative difference between sums in another order
+constexpr double sum_rounding = 1e-12; // relative difference between sums in another order
 
 /// Seconds of pieces [begin, end) on a device. Sums piece by piece: differences of prefix sums would fail,
 /// because a piece that the device cannot do is infinite.
@@ -100,7 +100,7 @@ private:
         for (std::size_t piece = pieces_; piece-- > 0;) {
             double least = impossible;
             for (const std::size_t device : devices_) least = std::min(least, costs_.seconds[device][piece]);
-            rest_[piece] = join(rest_[piece + 1], least * (1 - rounding), 0);
+            rest_[piece] = join(rest_[piece + 1], least * (1 - sum_rounding), 0);
         }
         for (std::uint32_t set = 1; set < 1U << devices_.size(); ++set) // subsets come first
             for (std::size_t last = 0; last < devices_.size(); ++last)
@@ -199,21 +199,21 @@ StageMapping map_stages(const StreamCosts& costs, std::optional<std::size_t> ite
     const double period = search.period();
     if (!std::isfinite(period))
         throw Error{ErrorKind::invalid_argument, "no devices can do all pieces of the stream, each one part"};
-    const double shortest = period * (1 + rounding);
+    const double shortest = period * (1 + sum_rounding);
     StageMapping best = search.mapping(shortest).value();
     if (!items) return best;
     const auto later = static_cast<double>(*items - 1); // items after the first; each adds a period
     for (double limit = impossible; limit > shortest;) {
-        const double known = best.seconds(*items) * (1 + rounding);
+        const double known = best.seconds(*items) * (1 + sum_rounding);
         const std::optional<StageMapping> other = search.mapping(limit, known - later * period);
         if (!other) break;
         const double seconds = other->seconds(*items);
         const bool is_as_good = seconds <= known && other->parts.size() < best.parts.size();
-        if (seconds < best.seconds(*items) * (1 - rounding) || is_as_good) best = *other;
+        if (seconds < best.seconds(*items) * (1 - sum_rounding) || is_as_good) best = *other;
         // A mapping with a shorter period has at least this latency. The next limit is the longest period
         // that can still improve the time.
         const double left = later > 0 ? (best.seconds(*items) - other->latency) / later : 0;
-        limit = std::min(left, other->period) * (1 - rounding);
+        limit = std::min(left, other->period) * (1 - sum_rounding);
     }
     return best;
 }

@@ -1,5 +1,5 @@
 // domains/data/joining.cpp - the common part of all ways of joining, and sums: see joining.hpp.
-#include "data/summation.hpp"
+#include "data/number_joining.hpp"
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/domains/domain.hpp>
 
@@ -26,7 +26,7 @@ public:
         return stream.fill_zero(replica, 0, replica.size());
     }
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
-        join_numbers(data, joined, data.numbers(), Pattern(std::byte{0}), true, is_mixed);
+        join_numbers(data, joined, {.numbers = data.numbers(), .has_slots = true}, is_mixed);
     }
 };
 

@@ -1,6 +1,6 @@
 // domains/data/reducing.cpp - see reducing.hpp.
+#include "data/number_joining.hpp"
 #include "data/replica_reader.hpp"
-#include "data/summation.hpp"
 #include <headrace/core/controller.hpp>
 #include <headrace/domains/detail/reducing.hpp>
 #include <headrace/domains/domain.hpp>
@@ -30,7 +30,7 @@ Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) cons
 
 void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const {
     // Devices cannot combine by this operation: the host combines all replicas, piece by piece.
-    join_numbers(data, joined, {combine_, NumberType::none}, identity_, has_slots_, is_mixed);
+    join_numbers(data, joined, {{combine_, NumberType::none}, identity_, has_slots_}, is_mixed);
 }
 
 void ReductionJoining::write_unwritten(const DomainData&, std::byte* on_host, Bytes begin, Bytes end) const {
@@ -46,8 +46,6 @@ constexpr Bytes largest_slots = 256 << 20; // of a device
 constexpr std::uint64_t lanes_per_multiprocessor = 2560;
 /// So many that a thread finds a free entry at once, even with more threads than cores.
 constexpr std::uint64_t slots_per_core = 16;
-
-constexpr Bytes round_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
 
 } // namespace
 

@@ -6,8 +6,6 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <cstring>
 
 namespace headrace {
@@ -16,76 +14,10 @@ namespace {
 // Many pieces, so that shares are equal; but a request costs the host some microseconds.
 constexpr std::size_t wanted_pieces = 64;
 constexpr Bytes least_bytes = Bytes{1} << 20, most_bytes = Bytes{4} << 20; // of a piece
-constexpr Bytes bytes_of_block = Bytes{64} << 10; // that a thread of the host takes at once
-constexpr int most_threads = 8;                   // they often wait; other work needs the cores
-
-// ---- slots
-
-// In larger domains lanes rarely use one element at the same time, and slots have to be filled and joined.
-constexpr Bytes most_in_slots = 512;     // of a domain
-constexpr Bytes slots_of_gpu = 32 << 10; // together: a copy of them costs little more than one of a word
-constexpr Bytes line = 64, longest_word = 8;
-
-constexpr Bytes round_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
-
-/// Combines all slots of a replica with `values`, which are elements of the domain.
-void combine_slots(std::vector<std::byte>& values, const Replica& replica, const detail::LaneSlots& slots,
-                   const DomainData::Numbers& numbers) {
-    const std::vector<std::byte> all = contents_of(replica, Bytes{slots.count()} * slots.bytes);
-    for (std::uint32_t slot = 0; slot < slots.count(); ++slot)
-        numbers.add(values.data(), all.data() + Bytes{slot} * slots.bytes, values.size());
-}
+constexpr Bytes bytes_at_once = Bytes{64} << 10;                           // that a thread of the host takes
+constexpr int summing_threads = 8; // they often wait; other work needs the cores
 
 } // namespace
-
-detail::LaneSlots lane_slots(const DeviceInfo& device, Bytes bytes) noexcept {
-    if (bytes > most_in_slots || bytes == 0) return {};
-    if (device.technology == "cpu" && device.compute_units > 1)
-        return {std::bit_ceil(2 * device.compute_units) - 1,
-                static_cast<std::uint32_t>(round_up(bytes, line))};
-    if (device.technology == "cuda" || device.technology == "hip") {
-        const Bytes slot = round_up(bytes, longest_word);
-        return {static_cast<std::uint32_t>(std::bit_floor(slots_of_gpu / slot)) - 1,
-                static_cast<std::uint32_t>(slot)};
-    }
-    return {}; // kernels of OpenCL know of no slots
-}
-
-Bytes bytes_in_slots(const DomainData& data, const DeviceInfo& device) {
-    const detail::LaneSlots slots = lane_slots(device, data.bytes());
-    return slots.last == 0 ? data.bytes() : Bytes{slots.count()} * slots.bytes;
-}
-
-void join_numbers(DomainData& data, const JoinedReplicas& joined, DomainData::Numbers numbers,
-                  const Pattern& identity, bool has_slots, bool& is_mixed) {
-    Summation summation(data.bytes(), data.element_size(), numbers);
-    std::vector<std::byte> of_slots; // empty: there are none
-    bool are_all_in_slots = true;
-    for (const Replica* const replica : joined.replicas) {
-        const detail::LaneSlots slots =
-            has_slots ? lane_slots(replica->device->info(), data.bytes()) : detail::LaneSlots{};
-        if (slots.last == 0) {
-            summation.include(*replica);
-            are_all_in_slots = false;
-            continue;
-        }
-        if (of_slots.empty()) {
-            of_slots.resize(data.bytes());
-            identity.write(of_slots.data(), of_slots.size());
-        }
-        combine_slots(of_slots, *replica, slots, numbers);
-    }
-    try {
-        if (!are_all_in_slots)
-            summation.into(joined.on_host, joined.is_blank);
-        else if (joined.is_blank)
-            identity.write(joined.on_host, data.bytes());
-    } catch (...) {
-        is_mixed = summation.has_mixed();
-        throw;
-    }
-    numbers.add(joined.on_host, of_slots.data(), of_slots.size());
-}
 
 Summation::Summation(Bytes bytes, Bytes element, DomainData::Numbers numbers)
     : bytes_(bytes),
@@ -174,7 +106,7 @@ std::vector<const std::byte*> Summation::read(std::size_t number) {
 
 void Summation::take_up(std::byte* sums, std::span<const std::byte* const> sources, Bytes bytes,
                         bool overwrite) const {
-    const Bytes block = std::max(bytes_of_block / element_, Bytes{1}) * element_;
+    const Bytes block = std::max(bytes_at_once / element_, Bytes{1}) * element_;
     tbb::parallel_for(Bytes{0}, (bytes + block - 1) / block, [&](Bytes one) {
         const Bytes begin = one * block, size = std::min(block, bytes - begin);
         for (const std::byte* const& source : sources)
@@ -191,7 +123,7 @@ void Summation::into(std::byte* sums, bool overwrite) {
     for (DeviceGroup& group : groups_)
         for (Member& member : group) fetch(member, 0);
     // A separate arena: a thread that waits for a piece then starts no other work of the caller.
-    tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
+    tbb::task_arena arena(std::min(summing_threads, tbb::info::default_concurrency()));
     for (const std::size_t number : order_) {
         const std::vector<const std::byte*> sources = read(number);
         has_mixed_ = has_mixed_ || !overwrite;

@@ -5,7 +5,6 @@
 #include "data/replica_reader.hpp"
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/core/pattern.hpp>
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/domains/domain.hpp>
 
@@ -69,13 +68,5 @@ private:
     std::vector<std::size_t> order_; ///< of pieces, as the host reads them
     std::vector<Event> additions_;
 };
-
-/// Size of a private replica with a slot for each lane, or each few lanes: lane_slots.hpp.
-[[nodiscard]] HEADRACE_EXPORT Bytes bytes_in_slots(const DomainData& data, const DeviceInfo& device);
-
-/// Joins private replicas of numbers. `identity`: what changes no number. `has_slots`: they have the slots
-/// that `lane_slots` says. Errors: a device's.
-HEADRACE_EXPORT void join_numbers(DomainData& data, const JoinedReplicas& joined, DomainData::Numbers numbers,
-                                  const Pattern& identity, bool has_slots, bool& is_mixed);
 
 } // namespace headrace

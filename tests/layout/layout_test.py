@@ -17,18 +17,20 @@ SLEEPING = {"core/eventually.hpp", "core/takes.hpp", "core/quiet_machine.hpp", "
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 
 
-PROGRAM = re.compile(r"headrace_test\((\w+)\b[^)]*?\bSOURCES\b([^)]*)\)")
+# Of a test or a library: its name and its sources.
+TARGET = re.compile(r"(?:headrace_test\((\w+)\b[^)]*?\bSOURCES\b|(?:headrace_library|add_library)\((\w+)\b)([^)]*)\)")
 SOURCE = re.compile(r"(?<!\S)[\w/.-]+\.cpp")
 TYPE = re.compile(r"^(?:class|struct|enum class|enum|union) (\w+)", re.M)
 FUNCTION = re.compile(r"^(?:[\w:<>,*&]+ )+[*&]*(\w+\([^()]*\))(?= \{)", re.M)
 VARIABLE = re.compile(r"^(?:constexpr|const|static) [\w:<>*& ,]*?(\w+)(?:\[[^]]*\])*(?: =|\{|;)", re.M)
+NEXT_VARIABLE = re.compile(r"^(?:constexpr|const|static) [^;\n]*?, (\w+) = ", re.M)
 
 
 def names_of_its_own(source):
     """What the source declares between `namespace {` and its end: types, functions with their parameters, variables."""
     names = set()
     for part in re.findall(r"^namespace \{\n(.*?)^\} // namespace\n", source.read_text(), re.M | re.S):
-        names.update(TYPE.findall(part), VARIABLE.findall(part))
+        names.update(TYPE.findall(part), VARIABLE.findall(part), NEXT_VARIABLE.findall(part))
         names.update(re.sub(r"\s+", " ", name) for name in FUNCTION.findall(part))
     return names
 
@@ -71,15 +73,17 @@ class Layout(unittest.TestCase):
         self.assertGreater(len(lengths), 7)
         self.expect_none(f"{name}: {length} lines" for name, length in lengths.items() if length >= 80)
 
-    def test_sources_of_a_program_have_names_of_their_own(self):
-        """The sanitizers' builds compile the sources of a program as one."""
+    def test_sources_of_a_target_have_names_of_their_own(self):
+        """The sanitizers' builds compile the sources of a test or of a library as one."""
         found = 0
-        for lists in (ROOT / "tests").rglob("CMakeLists.txt"):
-            for program, sources in PROGRAM.findall(lists.read_text()):
+        mistakes = []
+        for lists in (lists for floor in (*include_graph.FLOORS, "tests") for lists in (ROOT / floor).rglob("CMakeLists.txt")):
+            for test, library, sources in TARGET.findall(lists.read_text()):
                 names = collections.Counter(name for source in SOURCE.findall(sources)
                                             for name in names_of_its_own(lists.parent / source))
                 found += len(names)
-                self.expect_none(f"{program}: several sources have {name}" for name, times in names.items() if times > 1)
+                mistakes += [f"{test or library}: several sources have {name}" for name, times in names.items() if times > 1]
+        self.expect_none(mistakes)
         self.assertGreater(found, 500)
 
     def test_tests_do_not_sleep(self):
