@@ -54,7 +54,7 @@ public:
         }
     }
     /// All at once, to places of their own: to one place they would write each other's pages.
-    void to_host(std::vector<std::uint64_t*> places) {
+    void to_host(const std::vector<std::uint64_t*>& places) {
         for (std::size_t i = 0; i < copies_.size(); ++i)
             copies_[i].done = copies_[i].stream->copy_out(places[i], *copies_[i].memory, 0, bytes_, {});
         for (const Copy& copy : copies_) copy.done.wait();
@@ -102,14 +102,11 @@ constexpr std::array ways{
         [](std::uint64_t i, std::uint64_t turn) { return (turn + 1) * i + turn * (turn + 1) / 2; }},
 };
 
-std::string text_of(std::vector<double> seconds) {
-    std::ranges::sort(seconds);
-    return fmt::format("{:.2f} ({:.2f} to {:.2f})", seconds[seconds.size() / 2] * 1e3, seconds.front() * 1e3,
-                       seconds.back() * 1e3);
-}
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
+double median(const std::vector<double>& sorted) { return sorted[sorted.size() / 2]; }
+
+std::string text_of(const std::vector<double>& sorted) {
+    return fmt::format("{:.2f} ({:.2f} to {:.2f})", median(sorted) * 1e3, sorted.front() * 1e3,
+                       sorted.back() * 1e3);
 }
 
 void measure(Runtime& runtime, const Options& options, std::uint64_t mebibytes, bool is_pinned) {
@@ -144,6 +141,8 @@ void measure(Runtime& runtime, const Options& options, std::uint64_t mebibytes, 
             moved.push_back(move);
             joined.push_back(join);
         }
+        std::ranges::sort(moved);
+        std::ranges::sort(joined);
         fmt::print("| {} | {} | {} | {} | {} | {:.2f} |\n", mebibytes, is_pinned ? "pinned" : "pageable",
                    way.name, text_of(moved), text_of(joined), median(joined) / median(moved));
         std::cout.flush();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace headrace {
 namespace {
@@ -37,50 +38,54 @@ void Summation::include(const Replica& replica) {
     groups_[group].push_back({.replica = &replica});
 }
 
-ReplicaReader::Piece Summation::piece(std::size_t number) const noexcept {
-    const auto begin_of = [this](std::size_t one) { return one * (bytes_ / element_) / pieces_ * element_; };
-    const Bytes begin = begin_of(number);
-    return {begin, begin_of(number + 1) - begin};
+Bytes Summation::begin_of(std::size_t piece) const noexcept {
+    return piece * (bytes_ / element_) / pieces_ * element_;
 }
 
-/// Members of a group get shares of neighbouring pieces. The order goes through the shares of the largest
-/// group side by side.
+ReplicaReader::Piece Summation::piece(std::size_t number) const noexcept {
+    return {begin_of(number), begin_of(number + 1) - begin_of(number)};
+}
+
+/// Equal shares of the pieces.
+IndexRange Summation::share_of(std::size_t number, std::size_t shares) const noexcept {
+    return {number * pieces_ / shares, (number + 1) * pieces_ / shares};
+}
+
+/// The order goes through the shares of the largest group side by side. Shares of other groups then come in
+/// any order.
 void Summation::divide() {
     const std::size_t shares = std::ranges::max_element(groups_, {}, &DeviceGroup::size)->size();
-    const std::size_t longest = (pieces_ + shares - 1) / shares;
-    for (std::size_t at = 0; at < longest; ++at)
-        for (std::size_t share = 0; share < shares; ++share)
-            if (const std::size_t one = share * pieces_ / shares + at; one < (share + 1) * pieces_ / shares)
-                order_.push_back(one);
+    for (std::size_t at = 0; order_.size() < pieces_; ++at)
+        for (std::size_t number = 0; number < shares; ++number)
+            if (const IndexRange share = share_of(number, shares); at < share.size())
+                order_.push_back(share.begin + at);
     Bytes most = 0;
     for (const std::size_t one : order_) most = std::max(most, piece(one).bytes());
-    for (DeviceGroup& group : groups_) {
-        for (const std::size_t one : order_) {
-            std::size_t share = 0;
-            while ((share + 1) * pieces_ / group.size() <= one) ++share;
-            group[share].pieces.push_back(one);
-        }
-        for (Member& member : group) {
-            if (member.pieces.empty()) continue;
+    for (DeviceGroup& group : groups_)
+        for (std::size_t number = 0; number < group.size(); ++number) {
+            Member& member = group[number];
+            member.share = share_of(number, group.size());
+            if (member.share.empty()) continue;
+            std::ranges::copy_if(order_, std::back_inserter(member.pieces), [&](std::size_t one) {
+                return one >= member.share.begin && one < member.share.end;
+            });
             member.reader = std::make_unique<ReplicaReader>(*member.replica, most);
             if (group.size() > 1) member.stream = member.replica->device->make_stream();
         }
-    }
 }
 
 /// Each member adds up its share in its own memory.
 void Summation::add_up(DeviceGroup& group) {
     for (const Member& member : group) {
-        if (member.pieces.empty()) continue;
-        const Bytes begin = piece(member.pieces.front()).begin;
-        const ReplicaReader::Piece last = piece(member.pieces.back());
+        if (member.share.empty()) continue;
+        const Bytes begin = begin_of(member.share.begin), end = begin_of(member.share.end);
         Event added = member.replica->ready;
         for (const Member& other : group) {
             if (&other == &member) continue;
             const Event both[] = {added, other.replica->ready};
             has_mixed_ = true;
-            added = member.stream->add(*member.replica->memory, *other.replica->memory, begin,
-                                       last.begin + last.bytes() - begin, numbers_.type, both);
+            added = member.stream->add(*member.replica->memory, *other.replica->memory, begin, end - begin,
+                                       numbers_.type, both);
             additions_.push_back(added);
         }
         member.reader->follow(added);

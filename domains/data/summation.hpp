@@ -44,17 +44,20 @@ public:
 private:
     struct Member {
         const Replica* replica;
+        IndexRange share{}; ///< of the pieces: it adds them up and sends them to the host
         std::unique_ptr<ReplicaReader> reader{};
-        std::vector<std::size_t> pieces{}; ///< that the host reads from it, in their order
+        std::vector<std::size_t> pieces{}; ///< of its share, as the host reads them
         std::size_t read = 0;              ///< of them
         std::unique_ptr<Stream> stream{};  ///< adds the others' sums
     };
     using DeviceGroup = std::vector<Member>;
 
+    [[nodiscard]] Bytes begin_of(std::size_t piece) const noexcept;
     [[nodiscard]] ReplicaReader::Piece piece(std::size_t number) const noexcept;
     void divide();
     void add_up(DeviceGroup& group);
     void fetch(Member& member, std::size_t which) const;
+    [[nodiscard]] IndexRange share_of(std::size_t number, std::size_t shares) const noexcept;
     [[nodiscard]] std::vector<const std::byte*> read(std::size_t number);
     void take_up(std::byte* sums, std::span<const std::byte* const> sources, Bytes bytes,
                  bool overwrite) const;

@@ -105,8 +105,9 @@ private:
 struct FakeOptions {
     std::string id = "fake:0";
     bool shares_host_memory = false;
-    const void* reached = nullptr;              ///< host memory that kernels reach all the same
-    bool has_peers = false;                     ///< reaches every other fake device that has
+    const void* reached = nullptr; ///< host memory that kernels reach all the same
+    bool has_peers = false;        ///< reaches every other fake device of its island that has
+    int island = 0;
     std::chrono::microseconds longest_delay{0}; ///< before each request, at random
     std::uint64_t seed = 1;                     ///< of the delays
     Bytes memory = Bytes{1} << 30;              ///< allocations beyond it fail
@@ -217,7 +218,8 @@ public:
     }
     [[nodiscard]] bool reaches(const Device& other) const override {
         const auto* fake = dynamic_cast<const FakeDevice*>(&other);
-        return fake != nullptr && options_.has_peers && fake->options_.has_peers;
+        return fake != nullptr && options_.has_peers && fake->options_.has_peers &&
+               options_.island == fake->options_.island;
     }
     [[nodiscard]] bool adds_from(const Device& other) const override { return reaches(other); }
     [[nodiscard]] Bytes free_memory() const override { return *free_; }

@@ -15,10 +15,11 @@ namespace headrace::test {
 namespace {
 
 struct Place {
-    explicit Place(std::size_t number, bool has_peers, bool is_processor = false)
+    explicit Place(std::size_t number, bool has_peers, bool is_processor = false, int island = 0)
         : device({.id = "fake:" + std::to_string(number),
                   .shares_host_memory = is_processor,
-                  .has_peers = has_peers}) {}
+                  .has_peers = has_peers,
+                  .island = island}) {}
     FakeDevice device;
     Controller controller{device};
     std::unique_ptr<Stream> stream = device.make_stream();
@@ -107,6 +108,24 @@ TEST_F(Sums, OfMuchAreSharedOutAmongThoseThatReachEachOther) {
             }
             EXPECT_EQ(sent, 2 * bytes);
         }
+}
+
+TEST_F(Sums, OfSeveralGroupsComeTogetherWhateverTheirSizes) {
+    for (int round = 0; round < 10; ++round) {
+        places_.clear();
+        const std::size_t islands = 2 + random_() % 2;
+        for (std::size_t island = 0; island < islands; ++island)
+            for (std::size_t left = 1 + random_() % 5; left > 0; --left)
+                places_.push_back(
+                    std::make_unique<Place>(places_.size(), true, false, static_cast<int>(island)));
+        std::ranges::shuffle(places_, random_);
+        const std::uint64_t elements = large + random_() % 1'000'000;
+        const Domain<std::uint64_t> sums("sums", {elements});
+        expected_.assign(elements, 0);
+        if (round % 2 == 1) write_at_random(sums);
+        add_everywhere(sums);
+        expect_right(sums);
+    }
 }
 
 TEST_F(Sums, InHostMemoryAreReadWhereTheyAre) {

@@ -233,11 +233,8 @@ protected:
         return ++rounds_ == next_look_;
     }
     HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
-    /// Makes a look around due now, or after the next round.
+    /// Makes a look around due now.
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
-    HEADRACE_GROUP_CODE void look_after_round() {
-        if (next_look_ > rounds_) next_look_ = rounds_ + 1;
-    }
 
     /// The first call of a look around. `completed`: units that the group has completed. Asks all groups to
     /// pause if the budget is used up.

@@ -61,10 +61,9 @@ protected:
         return Push::done;
     }
 
-    /// Pushes one of so many equal parts of the oldest range to the GIQ. False: the range is short, or the
-    /// push is not possible.
+    /// Pushes half of the oldest range to the GIQ. False: the range is short, or the push is not possible.
     template <class KindOf, std::uint32_t RangeKindNumber>
-    HEADRACE_GROUP_CODE bool push_part(std::uint32_t parts) {
+    HEADRACE_GROUP_CODE bool push_half() {
         const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
         auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
         const std::uint64_t left = kept.end - kept.begin;
@@ -74,7 +73,7 @@ protected:
             return false;
         }
         auto given = kept;
-        given.begin = kept.end = kept.end - (left >= parts ? left / parts : 1);
+        given.begin = kept.end = kept.begin + (left + 1) / 2;
         std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
         lanes_.by_leader([&] { Base::write_column(to, lane_count, 0, to_words<unit_words>(given)); });
         if (!publish(RangeKindNumber, 1)) return false;
@@ -129,10 +128,7 @@ private:
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupCounters::popped);
-        if (holds_ranges) {
-            ranges_follow_ = true;
-            this->look_after_round(); // other groups may be idle, too
-        }
+        if (holds_ranges) ranges_follow_ = true;
         return true;
     }
 

@@ -184,7 +184,6 @@ private:
         complete_empty(taken - Lanes::count(given));
         ranges_follow_ = given != 0;
         gaps_alone_ = gaps_alone_ && !ranges_follow_;
-        if (ranges_follow_) this->look_after_round(); // other groups may be idle
     }
 
     // ---- running --------------------------------------------------------------------------------
@@ -316,7 +315,7 @@ private:
         });
         if (seen.pause != HR_RUN) paused_ = true;
         if constexpr (has_ranges)
-            if (seen.idle != 0 && share_ranges(seen.idle)) seen.idle = 0;
+            if (seen.idle != 0 && share_ranges()) seen.idle = 0;
         if constexpr (LanesTakeTurns<Lanes>)
             if (pace_.is_slow()) {
                 share_evenly(seen.idle);
@@ -346,11 +345,9 @@ private:
         }
     }
 
-    /// Pushes the older half of a kind's ranges to the GIQ. Of its only range, some idle groups get as much
-    /// as the group keeps. They do the same with their parts, so a range reaches n groups in log n steps.
-    /// False if units should be shared instead.
-    HEADRACE_GROUP_CODE bool share_ranges(std::uint32_t idle) {
-        constexpr std::uint32_t most_parts = 4; // one step gets longer with each, and there are fewer steps
+    /// Pushes the older half of a kind's ranges to the GIQ, or half of its only range. So a range reaches all
+    /// groups in as many steps as their number has bits. False if units should be shared instead.
+    HEADRACE_GROUP_CODE bool share_ranges() {
         bool shared = false;
         Traits::each_range([&](auto number, auto, auto* kind_tag) {
             constexpr std::uint32_t kind = decltype(number)::value;
@@ -358,11 +355,7 @@ private:
             if (liq_.size(kind) > 1)
                 shared = push_oldest(kind, liq_.size(kind) / 2) == Push::done;
             else
-                for (std::uint32_t parts = least(idle, most_parts - 1) + 1; parts > 1; --parts) {
-                    if (!this->template push_part<std::remove_pointer_t<decltype(kind_tag)>, kind>(parts))
-                        break;
-                    shared = true;
-                }
+                shared = this->template push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
         });
         if (shared) this->count(&GroupCounters::shared);
         return shared;
