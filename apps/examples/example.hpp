@@ -11,8 +11,8 @@
 
 namespace example {
 
-/// Reads `[SIZE] [--devices LIST] [--policy NAME]` and calls `body(size, runtime)`, which returns whether its
-/// result is right.
+/// Reads `[SIZE] [--devices LIST]` and calls `body(size, runtime)`, which returns whether its result is
+/// right.
 ///
 /// Returns the exit code: 0 for a right result, 1 for a wrong one, 2 for an error, which it prints.
 int run(int argc, char** argv, std::uint64_t size, auto body) try {
@@ -21,12 +21,10 @@ int run(int argc, char** argv, std::uint64_t size, auto body) try {
         const std::string_view word = argv[i];
         if (word == "--devices" && i + 1 < argc)
             options.devices = argv[++i];
-        else if (word == "--policy" && i + 1 < argc)
-            options.policy = argv[++i];
         else if (word.find_first_not_of("0123456789") == word.npos && word.size() - 1 < 9)
             size = std::stoull(argv[i]);
         else
-            throw std::invalid_argument("usage: [SIZE] [--devices LIST] [--policy NAME]");
+            throw std::invalid_argument("usage: [SIZE] [--devices LIST]");
     }
     if (size == 0) throw std::invalid_argument("SIZE is at least 1");
     const headrace::cluster::Session session; // several processes, if MPI has started them

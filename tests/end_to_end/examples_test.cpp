@@ -48,10 +48,8 @@ Outcome run(const Scratch& folder, const std::string& program, const Options& op
     return Program(HEADRACE_PROGRAMS "/headrace-" + program, options, folder.path()).wait();
 }
 
-void run_well(const Scratch& folder, const Example& example, const char* devices,
-              const char* policy = "adaptive") {
-    const Outcome outcome =
-        run(folder, example.program, {example.size, "--devices", devices, "--policy", policy});
+void run_well(const Scratch& folder, const Example& example, const char* devices) {
+    const Outcome outcome = run(folder, example.program, {example.size, "--devices", devices});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_TRUE(outcome.output.starts_with(example.answer)) << outcome.output;
 }
@@ -95,15 +93,14 @@ INSTANTIATE_TEST_SUITE_P(On, ExamplesOfMixes,
                                           testing::Values("cpu,opencl:pocl", "cpu,cuda:0")),
                          name_of);
 
-/// Devices whose speed was measured have worked. By the policy, each device gets some of few tasks: a GPU
-/// alone would be done with a small problem before it pays to share it.
+/// Devices whose speed was measured have worked.
 TEST_P(ExamplesOfMixes, AreRightAndBothDevicesHaveWorked) {
     const auto& [example, devices] = GetParam();
     HEADRACE_SKIP_WITHOUT(devices);
     const Scratch folder;
     const auto measurements = folder.path() / "measurements.json";
     const test::EnvironmentVariable variable("HEADRACE_CALIBRATIONS", measurements.string());
-    run_well(folder, example, devices, "dynamic:12");
+    run_well(folder, example, devices);
     std::ifstream file(measurements);
     const auto measured = nlohmann::json::parse(file);
     std::set<std::string> worked;
