@@ -65,8 +65,10 @@ TEST_P(Wires, BringTheFiguresOfEachRankToRankZero) {
 
 TEST_P(Wires, DoNotWaitForARankThatHasLeftOrIsLost) {
     if (ranks_ < 3) GTEST_SKIP() << "too few ranks";
+    std::barrier all_continue(ranks_);
     run([&](Node& node) {
         node.continue_after_losses(3s); // instead of 30 s until a loss is noticed
+        all_continue.arrive_and_wait(); // a rank that does not yet would end with the one that is lost
         if (node.rank() == 1) return;
         if (node.rank() == 2) return network_.lose(2);
         const auto all = node.wire().gather(number(node.rank()));
