@@ -34,7 +34,10 @@ void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& er
 
 ErrorPtr EventState::error() const {
     if (settled_.load(std::memory_order_acquire)) return error_; // it does not change any more
-    if (process_.is_of_this_process()) return {};
+    return process_.is_of_this_process() ? nullptr : left_behind();
+}
+
+ErrorPtr EventState::left_behind() const {
     return std::make_shared<const Error>(ProcessMark::error("work that had not ended"));
 }
 

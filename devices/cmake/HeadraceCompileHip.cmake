@@ -14,7 +14,7 @@ function(headrace_compile_hip out target)
     # HIP's own header comes first. If <cstring> came before it, std::memcpy would be a host function only.
     add_custom_command(OUTPUT "${object}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-      COMMAND "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
               -include hip/hip_runtime.h -fvisibility=hidden "-I${CMAKE_CURRENT_SOURCE_DIR}"
               "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"

@@ -58,6 +58,10 @@ public:
         return job_->end().wait_for(limit) && query();
     }
 
+protected:
+    /// A thread that saw the job end may fork before the thread that ends the job has settled this event.
+    [[nodiscard]] ErrorPtr left_behind() const override { return job_->end().outcome(); }
+
 private:
     const JobNodePtr job_;
 };

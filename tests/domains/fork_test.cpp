@@ -6,6 +6,7 @@
 #include <domains/job_order.hpp>
 #include <domains/joining.kernels.hpp>
 #include <headrace/headrace.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,20 @@ TEST_F(ForkedWithAJob, IsToldThatItHasNoRuntime) {
               "goes on");
     may_go_on_.raise();
     running.wait();
+}
+
+/// The thread that ends a job settles the event of users last. A fork in between must not find it open.
+TEST_F(ForkedWithAJob, ThatHasEndedKnowsHowBeforeItsEventSettles) {
+    Flag may_settle;
+    const JobHandle ending = runtime_->submit(with(Job("fails", 1), held(throw_error)));
+    ending.execution()->event().then([&](const ErrorPtr&) { may_settle.wait(); });
+    const Event event = ending.event();
+    may_go_on_.raise();
+    EXPECT_THROW(ending.wait(), Error);
+    const std::string thrown = thrown_in_forked_child([&] { event.wait(); });
+    EXPECT_NE(thrown.find("not in the mood"), std::string::npos) << thrown;
+    may_settle.raise();
+    EXPECT_THROW(event.wait(), Error);
 }
 
 /// What jobs leave on devices: rows, sums and records.

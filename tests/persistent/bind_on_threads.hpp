@@ -10,8 +10,11 @@
 
 namespace headrace::test {
 
+/// What a sanitizer costs: so many times less work is as good a test there.
 #if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t slower = 8; // ThreadSanitizer's cost
+constexpr std::uint64_t slower = 8;
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t slower = 4;
 #else
 constexpr std::uint64_t slower = 1;
 #endif

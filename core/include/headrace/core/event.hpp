@@ -32,7 +32,7 @@ struct EventTimes {
 /// asked: `query` and `block` ask it, and `arm` lets the driver report by itself. A backend gives all its
 /// events the same `family`: the driver alone orders two events of one family.
 /// What would settle an event is not there in a child of fork(). So an event that had not settled when the
-/// process forked is settled in the child, with an Error that says so.
+/// process forked is settled in the child, with the outcome that `left_behind` returns.
 /// Threads: any, at any time.
 class HEADRACE_EXPORT EventState : public std::enable_shared_from_this<EventState> {
 public:
@@ -76,6 +76,10 @@ public:
     virtual void arm() {}
     /// When the work ran. Known only after a success, and only if the backend measures times.
     [[nodiscard]] virtual std::optional<EventTimes> times() const { return std::nullopt; }
+
+protected:
+    /// The outcome in a child of fork(), if the event had not settled in the parent: an Error that says so.
+    [[nodiscard]] virtual ErrorPtr left_behind() const;
 
 private:
     const ProcessMark process_;
