@@ -82,8 +82,10 @@ struct DeviceScene {
     SceneView view;
 
     explicit DeviceScene(const PreparedScene& scene)
-        : view{upload(scene.nodes, owners), upload(scene.triangles, owners), upload(scene.details, owners),
-               upload(scene.materials, owners), upload(scene.lights, owners)} {}
+        : view{upload(scene.nodes, owners),         upload(scene.triangles, owners),
+               upload(scene.details, owners),       upload(scene.materials, owners),
+               upload(scene.lights, owners),        upload(scene.corner_shading, owners),
+               upload(scene.corner_colours, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
@@ -97,6 +99,7 @@ Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, cons
     frame.max_depth = options.max_depth;
     frame.shadow_rays = options.shadow_rays;
     frame.lights = prepared.light_count;
+    frame.has_corners = prepared.has_corners ? 1 : 0;
     frame.sky = options.sky;
     return frame;
 }

@@ -292,17 +292,17 @@ GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const 
     result.component_ = size(json, "componentType", 0);
     const auto normalized = json.find("normalized");
     result.is_normalized_ = normalized != json.end() && normalized->is_boolean() && normalized->get<bool>();
-    const bool is_vector = type == "VEC3";
+    const bool is_vector = type != "SCALAR";
     const bool is_known = is_vector
                               ? size_of(result.component_) > 0 && result.component_ != unsigned_int
                               : result.component_ == unsigned_byte || result.component_ == unsigned_short ||
                                     result.component_ == unsigned_int;
     if (text(json, "type") != type || !is_known)
         refuse(of +
-               (is_vector ? " has positions that are not three floats or short integers"
+               (is_vector ? " has elements that are not three floats or short integers"
                           : " has indices that are no unsigned integers") +
                "; export it again");
-    const std::uint64_t element = size_of(result.component_) * (is_vector ? 3 : 1);
+    const std::uint64_t element = size_of(result.component_) * (type == "VEC4" ? 4 : is_vector ? 3 : 1);
     if (json.contains("bufferView"))
         result.data_ = view(json, result.count_, element, &result.stride_);
     else if (result.count_ > zeros_limit)

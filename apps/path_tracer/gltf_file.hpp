@@ -24,7 +24,8 @@ public:
     [[nodiscard]] std::uint64_t count() const { return count_; }
     /// An unsigned integer: of an accessor of those.
     [[nodiscard]] std::uint64_t index(std::uint64_t i) const;
-    /// Three numbers of any type, which become fractions of their range if they are normalised.
+    /// The first three numbers of an element, of any type, which become fractions of their range if they are
+    /// normalised.
     [[nodiscard]] Point point(std::uint64_t i) const;
 
 private:
@@ -71,8 +72,8 @@ public:
                    " finite numbers; export it again");
     }
 
-    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers) or "VEC3". Reads its
-    /// buffers. `of`: for messages
+    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC3" or "VEC4". Reads
+    /// its buffers. `of`: for messages
     [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
 
     /// Buffers that nothing has asked for, each with its name.

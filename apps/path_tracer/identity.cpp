@@ -40,7 +40,13 @@ std::string fingerprint_of(const Scene& scene) {
     for (const SceneTriangle& triangle : scene.triangles) {
         for (const Point& corner : {triangle.a, triangle.b, triangle.c}) bytes.add(corner);
         bytes.add(triangle.material);
+        bytes.add(triangle.normals);
+        bytes.add(triangle.colours);
     }
+    for (const auto& normals : scene.normals)
+        for (const uint32_t normal : normals) bytes.add(normal);
+    for (const auto& colours : scene.colours)
+        for (const Rgb& colour : colours) bytes.add(colour);
     for (const SurfaceDescription& material : scene.materials) {
         for (const Rgb& colour : {material.diffuse, material.mirror, material.glass, material.emission})
             bytes.add(colour);

@@ -51,6 +51,31 @@ typedef struct __attribute__((aligned(16))) TriangleDetail {
     Float3 low_a, low_b, low_c; ///< what rounding to floats took away from the corners
 } TriangleDetail;
 
+/// What a file says of a triangle's corners.
+///
+/// Normals turn what the surface sends on; on which side of the triangle they point does not count. Each is a
+/// point of an octahedron, unfolded to a square: x in the low 16 bits, y in the high ones, from 0 to
+/// PATH_TRACER_NORMAL_STEPS.
+///
+/// Source  Meyer et al., "On floating-point normal vectors", EGSR 2010
+typedef struct __attribute__((aligned(16))) CornerShading {
+    uint32_t normal_a, normal_b, normal_c; ///< `normal_a` is PATH_TRACER_NONE if the triangle is flat
+    uint32_t colours;                      ///< place of its CornerColours, or PATH_TRACER_NONE
+} CornerShading;
+
+/// Factors of what the surface sends on, at the corners of a triangle.
+typedef struct __attribute__((aligned(16))) CornerColours {
+    Rgb a;
+    float unused_a;
+    Rgb b;
+    float unused_b;
+    Rgb c;
+    float unused_c;
+} CornerColours;
+
+#define PATH_TRACER_NORMAL_STEPS 65534 /* even, so that axes are exact */
+#define PATH_TRACER_NONE 0xffffffffu
+
 /// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance.
 ///
 /// `glass`, `mirror` and `diffuse` are already divided by the chance of their being taken: they multiply the
@@ -93,6 +118,7 @@ typedef struct Frame {
     uint32_t shadow_rays;   ///< for each diffuse hit; 0: emission is found by hitting it
     uint32_t lights;        ///< columns of the alias table
     uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
+    uint32_t has_corners;   ///< 1: some triangles have normals or colours at their corners
     uint32_t seed_low, seed_high;
     Rgb sky;
 } Frame;
@@ -139,7 +165,8 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
 static_assert(sizeof(Light) == 12);
 static_assert(sizeof(Camera) == 48);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
-static_assert(sizeof(Frame) == 96 && offsetof(Frame, sky) == 84);
+static_assert(sizeof(Frame) == 100 && offsetof(Frame, sky) == 88);
+static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 #endif
 

@@ -8,6 +8,7 @@
 // outside of it.
 #ifndef HEADRACE_PATH_TRACER_PATH_H
 #define HEADRACE_PATH_TRACER_PATH_H
+#include "corner_shading.h"
 #include "image_order.h"
 #include "intersect.h"
 #include "random_block.h"
@@ -95,9 +96,10 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
 
 /// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
 ///
-/// `ray`: begins at the hit; its direction is that of the ray before.
+/// `ray`: begins at the hit; its direction is that of the ray before. `normal`: of the triangle, towards
+/// where that ray came from; `lobe`: lambert_lobe, or the normal again.
 HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, Ray ray, Float3 normal,
-                                   const Material* material, Random4 random) {
+                                   Float3 lobe, const Material* material, Random4 random) {
     uint32_t column = (uint32_t)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
@@ -113,9 +115,10 @@ HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, R
     const float distance2 = dot_of(way, way);
     const float distance_to = sqrt(distance2);
     ray.direction = scaled(way, 1.0f / distance_to);
-    const float cosine = dot_of(normal, ray.direction);
     const float light_cosine = -dot_of(light_normal, ray.direction);
-    if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return rgb(0, 0, 0);
+    const float cosine = dot_of(lobe, ray.direction);
+    if (!(dot_of(normal, ray.direction) > 0 && cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id)
+        return rgb(0, 0, 0);
     // What touches the light, or lies in its plane, does not hide it.
     if (is_blocked(scene, &ray, distance_to * (1 - 0x1p-18f))) return rgb(0, 0, 0);
     HEADRACE_GLOBAL const Material* emitter = &scene->materials[light.material];
@@ -162,6 +165,14 @@ HEADRACE_FUNCTION bool trace_vertex(const SceneView* scene, const Frame* frame, 
     const float keep = 0.999999f, third = (1 - keep) / 3;
     next->u = hit.u * keep + third;
     next->v = hit.v * keep + third;
+    Float3 shading = normal;
+    Rgb throughput = vertex->throughput;
+    if (frame->has_corners != 0) {
+        const CornerShading corners = fetch(scene->corner_shading, hit.triangle);
+        shading = shading_normal(corners, hit.u, hit.v, normal);
+        throughput = rgb_mul(throughput, corner_tint(scene, corners, hit.u, hit.v));
+    }
+    const Float3 lobe = frame->has_corners == 0 ? normal : lambert_lobe(shading, normal);
     const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
         const Ray shadow = {point_of(&triangle, next->u, next->v),
@@ -174,39 +185,49 @@ HEADRACE_FUNCTION bool trace_vertex(const SceneView* scene, const Frame* frame, 
         Rgb sum = rgb(0, 0, 0);
         for (uint32_t number = 0; number < frame->shadow_rays; ++number)
             sum = rgb_add(sum,
-                          direct_light(scene, frame, shadow, normal, &material,
+                          direct_light(scene, frame, shadow, normal, lobe, &material,
                                        random_block(frame, vertex->key, vertex->sample, hits, 1 + number)));
-        *radiance = rgb_add(*radiance,
-                            rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
+        *radiance =
+            rgb_add(*radiance, rgb_scaled(rgb_mul(throughput, sum), 1.0f / (float)frame->shadow_rays));
     }
 
     const Random4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
     // Not along the surface: rounding could turn such a direction to the other side.
-    const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * larger(cosine, 0x1p-20f)));
+    const Float3 mirrored =
+        frame->has_corners == 0
+            ? normalised(add(vertex->direction, scaled(normal, 2 * larger(cosine, PATH_TRACER_LEAST_RISE))))
+            : mirrored_above(vertex->direction, shading, normal);
     if (random.x < material.glass_chance) {
         const float ratio = from_outside ? material.ior : 1 / material.ior;
+        const Float3 facet = frame->has_corners == 0 ? normal : normalised(sub(mirrored, vertex->direction));
+        const float facet_cosine = frame->has_corners == 0 ? cosine : -dot_of(facet, vertex->direction);
         float cosine_in_far = 0;
-        next->throughput = rgb_mul(vertex->throughput, material.glass);
-        if (random.y < fresnel(cosine, ratio, &cosine_in_far)) {
-            next->direction = normalised(mirrored);
+        next->throughput = rgb_mul(throughput, material.glass);
+        if (random.y < fresnel(facet_cosine, ratio, &cosine_in_far)) {
+            next->direction = mirrored;
         } else {
-            next->direction = normalised(
-                add(scaled(vertex->direction, 1 / ratio), scaled(normal, cosine / ratio - cosine_in_far)));
+            next->direction = normalised(add(scaled(vertex->direction, 1 / ratio),
+                                             scaled(facet, facet_cosine / ratio - cosine_in_far)));
+            if (frame->has_corners != 0) next->direction = turned_above(next->direction, negated(normal));
         }
     } else if (random.x < material.glass_chance + material.mirror_chance) {
-        next->throughput = rgb_mul(vertex->throughput, material.mirror);
-        next->direction = normalised(mirrored);
+        next->throughput = rgb_mul(throughput, material.mirror);
+        next->direction = mirrored;
     } else {
-        next->throughput = rgb_mul(vertex->throughput, material.diffuse);
+        next->throughput = rgb_mul(throughput, material.diffuse);
         float sine, cosine_around;
         sin_cos_of_turns(random.z, &sine, &cosine_around);
         const float radius = sqrt(random.y); // a point of the unit disk, lifted onto the sphere
-        Float3 tangent, bitangent;
-        make_frame(normal, &tangent, &bitangent);
-        next->direction =
-            normalised(add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
-                           scaled(normal, sqrt(1 - random.y))));
-        if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(normal, next->direction));
+        if (frame->has_corners == 0) {
+            Float3 tangent, bitangent;
+            make_frame(normal, &tangent, &bitangent);
+            next->direction =
+                normalised(add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
+                               scaled(normal, sqrt(1 - random.y))));
+        } else {
+            next->direction = lambert_direction(shading, normal, radius * cosine_around, radius * sine);
+        }
+        if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(lobe, next->direction));
     }
 
     if (frame->roulette_from != 0 && hits >= frame->roulette_from) {

@@ -6,8 +6,9 @@
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const BvhNode *nodes, __global const Triangle *triangles, __global const TriangleDetail *details,         \
-        __global const Material *materials, __global const Light *lights, __global float *film, Frame frame
-#define HEADRACE_ARGUMENTS nodes, triangles, details, materials, lights, film, frame
+        __global const Material *materials, __global const Light *lights,                                                 \
+        __global const CornerShading *corner_shading, __global const CornerColours *corner_colours, __global float *film, Frame frame
+#define HEADRACE_ARGUMENTS nodes, triangles, details, materials, lights, corner_shading, corner_colours, film, frame
 
 typedef PathVertex HrUnit;
 
@@ -19,11 +20,13 @@ typedef struct SceneView {
     __global const TriangleDetail* details;
     __global const Material* materials;
     __global const Light* lights;
+    __global const CornerShading* corner_shading;
+    __global const CornerColours* corner_colours;
 } SceneView;
 
 HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Triangle* triangles,
                                __global const TriangleDetail* details) {
-    const SceneView scene = {nodes, triangles, details, 0, 0};
+    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0};
     return scene;
 }
 
@@ -45,7 +48,7 @@ HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
 
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
-    const SceneView scene = {nodes, triangles, details, materials, lights};
+    const SceneView scene = {nodes, triangles, details, materials, lights, corner_shading, corner_colours};
     PathVertex vertex = begin_path(&frame, index);
     PathVertex next;
     Rgb sum = rgb(0, 0, 0), radiance;
@@ -64,7 +67,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
-    const SceneView scene = {nodes, triangles, details, materials, lights};
+    const SceneView scene = {nodes, triangles, details, materials, lights, corner_shading, corner_colours};
     PathVertex next;
     Rgb radiance;
     const bool goes_on = trace_vertex(&scene, &frame, &vertex, &radiance, &next);

@@ -47,6 +47,7 @@ Placement placement_of(const Scene& scene) {
 struct PlacedTriangles {
     std::vector<Triangle> triangles;
     std::vector<TriangleDetail> details;
+    std::vector<std::size_t> places; ///< in the scene
     std::vector<double> areas;
 };
 
@@ -70,6 +71,7 @@ PlacedTriangles placed(const Scene& scene, const Placement& placement) {
         if (!(largest_part(normal) > 0)) continue;
         result.triangles.push_back({a.high, triangle.material, b.high, static_cast<uint32_t>(i), c.high, 0});
         result.details.push_back({rounded(normalised(normal)), a.low, b.low, c.low});
+        result.places.push_back(i);
         result.areas.push_back(0.5 * length(normal));
     }
     return result;
@@ -160,6 +162,25 @@ std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std:
     return table; // what is left over differs from 1 by rounding only
 }
 
+/// `order`: of the triangles of `given` in the leaves.
+void prepare_corners(const Scene& scene, const PlacedTriangles& given, const std::vector<uint32_t>& order,
+                     PreparedScene& prepared) {
+    static_assert(SceneTriangle::none == PATH_TRACER_NONE);
+    prepared.has_corners = !scene.normals.empty() || !scene.colours.empty();
+    for (std::size_t i = 0; prepared.has_corners && i < order.size(); ++i) {
+        const SceneTriangle& triangle = scene.triangles[given.places[order[i]]];
+        CornerShading corners{PATH_TRACER_NONE, PATH_TRACER_NONE, PATH_TRACER_NONE, triangle.colours};
+        if (triangle.normals != SceneTriangle::none) {
+            const auto& [a, b, c] = scene.normals[triangle.normals];
+            corners = {a, b, c, triangle.colours};
+        }
+        prepared.corner_shading.push_back(corners);
+    }
+    for (const auto& [a, b, c] : scene.colours) prepared.corner_colours.push_back({a, 0, b, 0, c, 0});
+    if (prepared.corner_shading.empty()) prepared.corner_shading.resize(1);
+    if (prepared.corner_colours.empty()) prepared.corner_colours.resize(1);
+}
+
 } // namespace
 
 PreparedScene prepare_scene(const Scene& scene) {
@@ -175,6 +196,7 @@ PreparedScene prepare_scene(const Scene& scene) {
         prepared.triangles.push_back(given.triangles[index]);
         prepared.details.push_back(given.details[index]);
     }
+    prepare_corners(scene, given, bvh.order, prepared);
     prepared.materials.reserve(scene.materials.size());
     for (const SurfaceDescription& surface : scene.materials)
         prepared.materials.push_back(prepare_material(surface));

@@ -11,12 +11,15 @@ namespace path_tracer {
 /// What goes to the devices. The vectors are never empty, as domains must not be; `light_count` may be 0.
 struct PreparedScene {
     std::vector<BvhNode> nodes;
-    std::vector<Triangle> triangles;     ///< in the order of the leaves
-    std::vector<TriangleDetail> details; ///< of each triangle
+    std::vector<Triangle> triangles;           ///< in the order of the leaves
+    std::vector<TriangleDetail> details;       ///< of each triangle
+    std::vector<CornerShading> corner_shading; ///< of each triangle if `has_corners`, else one
+    std::vector<CornerColours> corner_colours;
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
-    Placement placement; ///< of the scene in the coordinates of all these
+    bool has_corners = false; ///< some triangles have normals or colours at their corners
+    Placement placement;      ///< of the scene in the coordinates of all these
 };
 
 /// Errors  invalid_argument for more triangles than a BVH takes, or none with an area

@@ -1,4 +1,5 @@
 // apps/path_tracer/read_gltf.cpp - glTF 2.0: nodes, triangles, materials, the camera.
+#include "corner_shading.hpp"
 #include "gltf_file.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
@@ -201,19 +202,23 @@ private:
                                   : file_.reference(*attributes, "POSITION", "accessors");
         if (!position) return not_shown_.add(which + ", which has no positions");
         for (const auto& [name, ignored] : attributes->items())
-            if (name.starts_with("COLOR_")) not_shown_.add("vertex colours");
+            if (name.starts_with("COLOR_") && name != "COLOR_0")
+                not_shown_.add("vertex colours but the first");
         if (!file_.list(primitive, "targets").empty()) not_shown_.add("morph targets");
         const bool is_compressed = extension(primitive, "KHR_draco_mesh_compression") != nullptr;
         if (is_compressed && !file_.list("accessors")[*position].contains("bufferView"))
             file_.refuse(which +
                          " is compressed with Draco alone, which is not read; export it uncompressed");
 
-        const GltfAccessor& positions = accessor(*position, "VEC3", which);
+        const GltfAccessor& positions = accessor(*position, "VEC3", which + " (POSITION)");
+        const GltfAccessor* const normals = of_vertices("NORMAL", *attributes, positions.count(), which);
+        const GltfAccessor* const colours = of_vertices("COLOR_0", *attributes, positions.count(), which);
         const auto index = file_.reference(primitive, "indices", "accessors");
         const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
         const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
+        const auto vertex_at = [&](std::uint64_t i) { return indices != nullptr ? indices->index(i) : i; };
         const auto corner = [&](std::uint64_t i) {
-            const std::uint64_t vertex = indices != nullptr ? indices->index(i) : i;
+            const std::uint64_t vertex = vertex_at(i);
             if (vertex >= positions.count())
                 file_.refuse(which + ": index " + std::to_string(i) + " names vertex " +
                              std::to_string(vertex) + " of " + std::to_string(positions.count()) +
@@ -225,16 +230,54 @@ private:
             return at;
         };
         if (count < 3) return;
-        const uint32_t material = material_of(primitive);
+        const uint32_t material = material_of(primitive, colours != nullptr);
         if (mode == triangles && count % 3 != 0)
             scene_.notes.push_back(which + " ends within a triangle, which is left out");
         const std::uint64_t step = mode == triangles ? 3 : 1;
         for (std::uint64_t i = 0; i + 3 <= count; i += step) {
             const bool is_turned = mode == strip && i % 2 == 1;
-            std::array<Point, 3> corners = {corner(mode == fan ? 0 : i), corner(i + 1), corner(i + 2)};
-            if (is_turned != world.mirrors()) std::swap(corners[0], corners[1]); // the outside stays outside
-            add_polygon(scene_, corners, material);
+            std::array<std::uint64_t, 3> places = {mode == fan ? 0 : i, i + 1, i + 2};
+            if (is_turned != world.mirrors()) std::swap(places[0], places[1]); // the outside stays outside
+            const std::array<Point, 3> corners = {corner(places[0]), corner(places[1]), corner(places[2])};
+            std::array<Point, 3> corner_normals{};
+            std::array<Rgb, 3> corner_colours{};
+            for (std::size_t k = 0; k < places.size(); ++k) {
+                if (normals != nullptr) {
+                    corner_normals[k] = world.normal(normals->point(vertex_at(places[k])));
+                    if (!is_direction(corner_normals[k])) not_shown_.add(bad_normals);
+                }
+                if (colours != nullptr) corner_colours[k] = colour_of(colours->point(vertex_at(places[k])));
+            }
+            Polygon polygon{corners};
+            if (normals != nullptr) polygon.normals = corner_normals;
+            if (colours != nullptr) polygon.colours = corner_colours;
+            add_polygon(scene_, polygon, material);
         }
+    }
+
+    [[nodiscard]] Rgb colour_of(Point linear) {
+        const auto is_fraction = [](double part) { return part >= 0 && part <= 1; };
+        if (is_fraction(linear.x) && is_fraction(linear.y) && is_fraction(linear.z)) {
+            const Float3 colour = rounded(linear);
+            return {colour.x, colour.y, colour.z};
+        }
+        not_shown_.add(bad_colours);
+        return {1, 1, 1};
+    }
+
+    /// An attribute of all vertices: three numbers each, or four. Null: the primitive has none.
+    const GltfAccessor* of_vertices(const char* attribute, const Json& attributes, std::uint64_t vertices,
+                                    const std::string& which) {
+        const auto index = file_.reference(attributes, attribute, "accessors");
+        if (!index) return nullptr;
+        const bool has_four = attribute == std::string_view("COLOR_0") &&
+                              file_.text(file_.list("accessors")[*index], "type") == "VEC4";
+        const GltfAccessor& found =
+            accessor(*index, has_four ? "VEC4" : "VEC3", which + " (" + attribute + ")");
+        if (found.count() < vertices)
+            file_.refuse(which + " has " + std::to_string(found.count()) + " elements of " + attribute +
+                         " for " + std::to_string(vertices) + " vertices; export it again");
+        return &found;
     }
 
     /// Read once, however many nodes show it.
@@ -247,18 +290,20 @@ private:
 
     // ---- materials
 
-    uint32_t material_of(const Json& primitive) {
+    /// `has_colours`: its vertices do, which then stand in for a material that there is not.
+    uint32_t material_of(const Json& primitive, bool has_colours) {
         const auto number = file_.reference(primitive, "material", "materials");
-        const auto known = materials_.find(number);
+        const std::pair key(number, has_colours && !number);
+        const auto known = materials_.find(key);
         if (known != materials_.end()) return known->second;
         uint32_t material;
         if (number) {
             const Json& json = file_.list("materials")[*number];
             material = add_material(scene_, path_, excerpt(file_.text(json, "name")), surface_of(json));
         } else {
-            material = add_material(scene_, path_, "", grey(albedo_));
+            material = add_material(scene_, path_, "", grey(has_colours ? 1 : albedo_));
         }
-        materials_.emplace(number, material);
+        materials_.emplace(key, material);
         return material;
     }
 
@@ -328,7 +373,7 @@ private:
     Scene scene_;
     NotShown not_shown_;
     std::string camera_fault_; ///< why a camera is left out
-    std::map<std::optional<std::size_t>, uint32_t> materials_;
+    std::map<std::pair<std::optional<std::size_t>, bool>, uint32_t> materials_;
     std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };
 

@@ -1,4 +1,5 @@
 // apps/path_tracer/read_obj.cpp - Wavefront OBJ: vertices, polygons, and which material is whose.
+#include "corner_shading.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
 #include <headrace/core/error.hpp>
@@ -6,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace path_tracer {
@@ -30,12 +33,22 @@ public:
             if (!fault.empty()) scene_.notes.push_back(fault + "; it is not used");
         if (largest_[vertex] > count_[vertex])
             refuse_scene(file_, names_more_than_there_are(vertex) + "; export the mesh again");
-        std::vector<Point> corners;
+        std::vector<Point> corners, normals;
+        std::vector<Rgb> colours;
         std::size_t begin = 0;
         for (std::size_t face = 0; face < face_ends_.size(); ++face) {
             corners.clear();
-            for (; begin < face_ends_[face]; ++begin) corners.push_back(vertex_at(corners_[begin]));
-            add_polygon(scene_, corners, material_at(face_materials_[face]));
+            normals.clear();
+            colours.clear();
+            for (; begin < face_ends_[face]; ++begin) {
+                corners.push_back(vertex_at(corners_[begin]));
+                if (const auto own = colour_at(corners_[begin])) colours.push_back(*own);
+                if (const auto own = normal_at(corner_normals_[begin])) normals.push_back(*own);
+            }
+            if (normals.size() < corners.size()) normals.clear();
+            if (colours.size() < corners.size()) colours.clear();
+            add_polygon(scene_, {corners, normals, colours},
+                        material_at(face_materials_[face], !colours.empty()));
         }
         for (const auto& [name, material] : materials_)
             if (!material.index) note_fault_of_unused(material.named);
@@ -45,6 +58,7 @@ public:
 
 private:
     static constexpr std::size_t vertex = 0, texture_coordinate = 1, normal = 2;
+    static constexpr std::size_t no_normal = std::numeric_limits<std::size_t>::max();
     static constexpr std::array<const char*, 3> names = {"vertex", "texture coordinate", "normal"};
 
     struct Material {
@@ -67,7 +81,7 @@ private:
         else if (keyword == "vt")
             ++count_[texture_coordinate];
         else if (keyword == "vn")
-            ++count_[normal];
+            read_normal(without_remark(rest));
         else if (keyword == "f" || keyword == "fo") // fo: what f was called once
             read_face(without_remark(rest));
         else if (keyword == "usemtl")
@@ -105,28 +119,46 @@ private:
         vertices_.push_back({xyz[0], xyz[1], xyz[2]});
     }
 
-    /// A weight, a colour, or both behind x, y and z. Returns what is wrong.
+    /// What is no number makes it no direction.
+    void read_normal(std::string_view rest) {
+        ++count_[normal];
+        std::array<double, 3> xyz{};
+        for (double& coordinate : xyz)
+            coordinate =
+                to_number<double>(next_word(rest)).value_or(std::numeric_limits<double>::quiet_NaN());
+        normals_.push_back({xyz[0], xyz[1], xyz[2]});
+    }
+
+    /// A weight or a colour behind x, y and z, or both, which is not shown: where the colour is then, files
+    /// do not agree upon. Returns what is wrong.
     std::string read_rest_of_vertex(std::string_view rest) {
         std::size_t numbers = 3;
+        std::array<double, 3> colour{};
         for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++numbers) {
             const std::optional<double> number = to_number<double>(word);
             if (!number) return "a vertex has \"" + excerpt(word) + "\" where a number belongs";
+            if (numbers < 6) colour[numbers - 3] = *number;
             if (numbers == 3 && trimmed(rest).empty() && *number != 1) not_shown_.add("weights of vertices");
         }
         if (numbers == 5 || numbers > 8) return "a vertex has " + std::to_string(numbers) + " numbers";
-        if (numbers >= 6) not_shown_.add("vertex colours");
+        if (numbers > 6) not_shown_.add("vertex colours behind a weight");
+        if (numbers != 6) return {};
+        const auto linear = linear_colour(colour);
+        if (!linear) not_shown_.add(bad_colours);
+        if (linear) colours_.emplace(vertices_.size(), *linear);
         return {};
     }
 
     void read_face(std::string_view rest) {
         const std::size_t begin = corners_.size();
         for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
+            corner_normals_.push_back(no_normal);
             for (std::size_t of = 0; of < 3; ++of) {
                 const auto slash = std::min(word.find('/'), word.size());
                 if (of == vertex)
                     read_vertex_index(word.substr(0, slash));
                 else if (slash > 0)
-                    read_unused_index(word.substr(0, slash), of);
+                    read_other_index(word.substr(0, slash), of);
                 if (slash == word.size()) break;
                 word.remove_prefix(slash + 1);
             }
@@ -134,6 +166,7 @@ private:
         if (corners_.size() < begin + 3) {
             if (short_face_.empty()) short_face_ = line() + "a face needs at least three vertices";
             corners_.resize(begin);
+            corner_normals_.resize(begin);
             return;
         }
         face_ends_.push_back(corners_.size());
@@ -158,13 +191,29 @@ private:
         corners_.push_back(static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[vertex] + *index));
     }
 
-    /// Faces are flat and have no textures here, so a wrong index changes nothing.
-    void read_unused_index(std::string_view word, std::size_t of) {
+    /// Without a texture or with a flat face there is a picture all the same, so a wrong index is left out.
+    void read_other_index(std::string_view word, std::size_t of) {
         const std::optional<std::int64_t> index = to_number<std::int64_t>(word);
-        if (index && *index > 0)
+        if (index && *index > 0) {
             remember(*index, of);
-        else if ((!index || *index == 0 || *index < -count_[of]) && unused_fault_[of].empty())
-            unused_fault_[of] = line() + "a face names " + names[of] + " \"" + excerpt(word) + '"';
+        } else if (!index || *index == 0 || *index < -count_[of]) {
+            if (unused_fault_[of].empty())
+                unused_fault_[of] = line() + "a face names " + names[of] + " \"" + excerpt(word) + '"';
+            return;
+        }
+        if (of == normal)
+            corner_normals_.back() = static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[of] + *index);
+    }
+
+    [[nodiscard]] std::optional<Rgb> colour_at(std::size_t of) const {
+        const auto found = colours_.find(of);
+        return found == colours_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    [[nodiscard]] std::optional<Point> normal_at(std::size_t index) {
+        if (index >= normals_.size()) return std::nullopt; // none, or one that is not there
+        if (!is_direction(normals_[index])) not_shown_.add(bad_normals);
+        return normals_[index];
     }
 
     [[nodiscard]] Point vertex_at(std::size_t index) const {
@@ -181,10 +230,11 @@ private:
         current_ = place->second;
     }
 
-    uint32_t material_at(std::optional<std::size_t> used) {
+    uint32_t material_at(std::optional<std::size_t> used, bool has_colours) {
         if (!used) {
-            if (!unnamed_) unnamed_ = add_material(scene_, file_, "", grey(albedo_));
-            return *unnamed_;
+            std::optional<uint32_t>& unnamed = has_colours ? coloured_ : unnamed_;
+            if (!unnamed) unnamed = add_material(scene_, file_, "", grey(has_colours ? 1 : albedo_));
+            return *unnamed;
         }
         auto& [name, index] = used_[*used];
         if (!index) index = make_material(name);
@@ -291,9 +341,10 @@ private:
     float albedo_;
     Scene scene_;
     NotShown not_shown_;
-    std::vector<Point> vertices_;
+    std::vector<Point> vertices_, normals_;
+    std::unordered_map<std::size_t, Rgb> colours_;     ///< of vertices that have one
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
-    std::vector<std::size_t> corners_, face_ends_;     ///< of all faces, one after the other
+    std::vector<std::size_t> corners_, corner_normals_, face_ends_; ///< of all faces, one after the other
     std::map<std::string, Material, std::less<>> materials_;
     std::map<std::string, std::string, std::less<>>
         other_names_; ///< of materials, without quotes and remarks
@@ -302,8 +353,8 @@ private:
         used_;                                               ///< names, and the material made of each
     std::vector<std::optional<std::size_t>> face_materials_; ///< places in used_
     std::optional<std::size_t> current_;                     ///< none: nothing has been said yet
-    std::optional<uint32_t> unnamed_;
-    std::string short_face_; ///< the first face with fewer than three corners
+    std::optional<uint32_t> unnamed_, coloured_;             ///< of faces without a material
+    std::string short_face_;                                 ///< the first face with fewer than three corners
     std::array<std::int64_t, 3> count_{}, largest_{}, largest_line_{};
     std::array<std::string, 3> unused_fault_;
 };

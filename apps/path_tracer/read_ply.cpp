@@ -1,4 +1,5 @@
 // apps/path_tracer/read_ply.cpp - PLY, in text and in both byte orders: vertices and polygons.
+#include "corner_shading.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
 
@@ -44,6 +45,12 @@ std::size_t size_of(Type type) {
     return sizes[static_cast<std::size_t>(type)];
 }
 
+/// What stands for 1 where numbers of the type are fractions.
+double largest_of(Type type) {
+    constexpr std::array<double, 8> largest = {0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 1, 1};
+    return largest[static_cast<std::size_t>(type)];
+}
+
 std::string as_text(double number) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.12g", number);
@@ -79,16 +86,23 @@ public:
         for (const Element& element : elements_) read_element(element);
 
         Scene scene;
-        const uint32_t material = add_material(scene, file_, "", grey(albedo));
-        std::vector<Point> corners;
+        const uint32_t material = add_material(scene, file_, "", grey(colours_.empty() ? albedo : 1));
+        std::vector<Point> corners, normals;
+        std::vector<Rgb> colours;
         std::size_t begin = 0;
         for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
             corners.clear();
-            for (; begin < end; ++begin) corners.push_back(position_at(corners_[begin]));
+            normals.clear();
+            colours.clear();
+            for (; begin < end; ++begin) {
+                corners.push_back(position_at(corners_[begin]));
+                if (has_normals_) normals.push_back(normal_at(corners_[begin]));
+                if (!colours_.empty()) colours.push_back(colours_[corners_[begin]]);
+            }
             if (corners.size() < 3)
                 has_short_face_ = true;
             else
-                add_polygon(scene, corners, material);
+                add_polygon(scene, {corners, normals, colours}, material);
         }
         if (has_short_face_) scene.notes.emplace_back("a face has fewer than three corners; it is left out");
         const bool is_text = format_ == Format::ascii;
@@ -136,6 +150,30 @@ private:
             if (std::count_if(element.properties.begin(), element.properties.end(), is_it) != 1)
                 refuse(std::string("has vertices without one ") + name + "; export the mesh again");
         }
+        const auto has = [&](const std::string& name) {
+            return std::any_of(
+                element.properties.begin(), element.properties.end(),
+                [&](const Property& property) { return property.name == name && !property.is_list; });
+        };
+        has_normals_ = has("nx") && has("ny") && has("nz");
+        for (const ColourNames& names : colour_names)
+            if (colour_names_ == nullptr && has(names[0]) && has(names[1]) && has(names[2]))
+                colour_names_ = &names;
+    }
+
+    /// Red, green, blue, opacity.
+    using ColourNames = std::array<std::string, 4>;
+    static inline const std::array<ColourNames, 3> colour_names = {
+        {{"red", "green", "blue", "alpha"},
+         {"r", "g", "b", "a"},
+         {"diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"}}};
+
+    /// The part of the vertices' colours that a property of theirs is: 0 to 3.
+    [[nodiscard]] std::optional<std::size_t> colour_part(const Property& property) const {
+        if (colour_names_ == nullptr || property.is_list) return std::nullopt;
+        const auto found = std::find(colour_names_->begin(), colour_names_->end(), property.name);
+        if (found == colour_names_->end()) return std::nullopt;
+        return static_cast<std::size_t>(found - colour_names_->begin());
     }
 
     static bool has_corners(const Property& property) {
@@ -149,7 +187,7 @@ private:
                property == "r" || property == "g" || property == "b" || property == "a";
     }
 
-    /// Normals and texture coordinates change nothing: triangles are flat, and there are no textures.
+    /// Texture coordinates change nothing: there are no textures.
     void name_what_is_not_shown(const Element& element) {
         constexpr std::array<std::string_view, 17> no_matter = {
             "x", "y",         "z",         "nx",       "ny",        "nz",    "s",  "t", "u",
@@ -159,7 +197,7 @@ private:
             return;
         }
         for (const Property& property : element.properties)
-            if (!has_corners(property) &&
+            if (!has_corners(property) && !(element.name == "vertex" && colour_part(property)) &&
                 std::find(no_matter.begin(), no_matter.end(), property.name) == no_matter.end())
                 not_shown_.add((element.name == "vertex" ? "vertex " : "face ") +
                                (is_colour(property.name) ? "colours" : "property " + excerpt(property.name)));
@@ -290,17 +328,31 @@ private:
     }
 
     void read_vertex(const Element& element, std::uint64_t number) {
-        Point position{0, 0, 0};
+        Point position{0, 0, 0}, normal{0, 0, 0};
+        std::array<double, 4> colour{0, 0, 0, 1};
+        const std::array<std::pair<std::string_view, double*>, 6> wanted = {{{"x", &position.x},
+                                                                             {"y", &position.y},
+                                                                             {"z", &position.z},
+                                                                             {"nx", &normal.x},
+                                                                             {"ny", &normal.y},
+                                                                             {"nz", &normal.z}}};
         for (const Property& property : element.properties) {
-            double* const coordinate = property.name == "x"   ? &position.x
-                                       : property.name == "y" ? &position.y
-                                       : property.name == "z" ? &position.z
-                                                              : nullptr;
-            if (coordinate == nullptr || property.is_list) {
+            if (const auto part = colour_part(property)) {
+                colour[*part] = next(property.type) / largest_of(property.type);
+                continue;
+            }
+            const auto* const found = std::find_if(
+                wanted.begin(), wanted.end(), [&](const auto& one) { return one.first == property.name; });
+            if (found == wanted.end() || property.is_list) {
                 skip(property);
                 continue;
             }
+            double* const coordinate = found->second;
             const double value = next(property.type);
+            if (found->first.front() == 'n') {
+                *coordinate = value;
+                continue;
+            }
             if (!(std::abs(value) <= farthest_coordinate) && vertex_faults_.count(positions_.size()) == 0)
                 vertex_faults_[positions_.size()] = "vertex " + std::to_string(number) + ": " +
                                                     property.name +
@@ -308,6 +360,17 @@ private:
             *coordinate = value;
         }
         positions_.push_back(position);
+        if (has_normals_) normals_.push_back(normal);
+        if (colour_names_ == nullptr) return;
+        if (colour[3] < 1) not_shown_.add("vertex opacity");
+        const auto linear = linear_colour({colour[0], colour[1], colour[2]});
+        if (!linear) not_shown_.add(bad_colours);
+        colours_.push_back(linear.value_or(Rgb{1, 1, 1}));
+    }
+
+    [[nodiscard]] Point normal_at(std::size_t index) {
+        if (!is_direction(normals_[index])) not_shown_.add(bad_normals);
+        return normals_[index];
     }
 
     /// Refuses a vertex that is not right: only now it is used.
@@ -441,7 +504,10 @@ private:
     NotShown not_shown_;
     bool has_short_face_ = false;
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
-    std::vector<Point> positions_;
+    bool has_normals_ = false;                         ///< vertices
+    const ColourNames* colour_names_ = nullptr;        ///< of vertices; null: they have none
+    std::vector<Rgb> colours_;
+    std::vector<Point> positions_, normals_;
     std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
 };
 

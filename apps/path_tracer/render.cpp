@@ -33,6 +33,7 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.shadow_rays = options.shadow_rays;
     frame.lights = scene.light_count;
     frame.coherent = options.coherent ? 1 : 0;
+    frame.has_corners = scene.has_corners ? 1 : 0;
     frame.seed_low = static_cast<uint32_t>(options.seed);
     frame.seed_high = static_cast<uint32_t>(options.seed >> 32);
     frame.sky = options.sky;
@@ -44,20 +45,25 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       triangles("triangles", std::span(scene.triangles)),
       details("triangle details", std::span(scene.details)),
       materials("materials", std::span(scene.materials)),
-      lights("lights", std::span(scene.lights)) {}
+      lights("lights", std::span(scene.lights)),
+      corner_shading("corner shading", std::span(scene.corner_shading)),
+      corner_colours("corner colours", std::span(scene.corner_colours)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
     const auto view = [scene](headrace::Task& task) {
-        return SceneView{task.read(scene.nodes), task.read(scene.triangles), task.read(scene.details),
-                         task.read(scene.materials), task.read(scene.lights)};
+        return SceneView{task.read(scene.nodes),         task.read(scene.triangles),
+                         task.read(scene.details),       task.read(scene.materials),
+                         task.read(scene.lights),        task.read(scene.corner_shading),
+                         task.read(scene.corner_colours)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : ""));
-    job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights)
+    job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
+              scene.corner_shading, scene.corner_colours)
         .accumulates(film)
         .share_units();
     if (kernel == KernelChoice::consumer)
@@ -72,6 +78,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
             .buffer(task.memory(scene.details))
             .buffer(task.memory(scene.materials))
             .buffer(task.memory(scene.lights))
+            .buffer(task.memory(scene.corner_shading))
+            .buffer(task.memory(scene.corner_colours))
             .buffer(task.memory(film))
             .value(frame);
     });

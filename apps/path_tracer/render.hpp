@@ -17,6 +17,8 @@ struct SceneDomains {
     headrace::Domain<TriangleDetail> details;
     headrace::Domain<Material> materials;
     headrace::Domain<Light> lights;
+    headrace::Domain<CornerShading> corner_shading;
+    headrace::Domain<CornerColours> corner_colours;
 };
 
 /// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

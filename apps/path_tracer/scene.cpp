@@ -1,5 +1,6 @@
 // apps/path_tracer/scene.cpp - see scene.hpp.
 #include "scene.hpp"
+#include "corner_shading.hpp"
 #include "polygon.hpp"
 #include "scene_readers.hpp"
 #include "vector_math.hpp"
@@ -37,13 +38,28 @@ std::string_view without_byte_order_mark(std::string_view text) {
     return text;
 }
 
-void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material) {
+void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material) {
+    const auto& [corners, normals, colours] = polygon;
+    const bool is_smooth = !normals.empty() && std::all_of(normals.begin(), normals.end(), is_direction);
     for (const auto& [first, second, third] : triangulate(corners)) {
         const Point a = corners[first], b = corners[second], c = corners[third];
         const double longest = std::max({length(b - a), length(c - b), length(a - c)});
+        const Point across = cross(b - a, c - a);
         // Thinner than 2^-42 of its length is what rounding makes of corners in a row.
-        if (!(length(cross(b - a, c - a)) > 0x1p-42 * longest * longest)) continue;
-        scene.triangles.push_back({a, b, c, material});
+        if (!(length(across) > 0x1p-42 * longest * longest)) continue;
+        SceneTriangle& triangle = scene.triangles.emplace_back(SceneTriangle{a, b, c, material});
+        if (is_smooth) {
+            const auto encoded = encoded_normals(normalised(across), normalised(normals[first]),
+                                                 normalised(normals[second]), normalised(normals[third]));
+            if (encoded) {
+                triangle.normals = static_cast<uint32_t>(scene.normals.size());
+                scene.normals.push_back(*encoded);
+            }
+        }
+        if (!colours.empty()) {
+            triangle.colours = static_cast<uint32_t>(scene.colours.size());
+            scene.colours.push_back({colours[first], colours[second], colours[third]});
+        }
     }
 }
 

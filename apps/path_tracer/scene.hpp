@@ -5,6 +5,7 @@
 #include "point.hpp"
 #include "scene_files.hpp"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -29,8 +30,12 @@ struct SurfaceDescription {
 };
 
 struct SceneTriangle {
+    static constexpr uint32_t none = 0xffffffff;
+
     Point a, b, c;
     uint32_t material;
+    uint32_t normals = none; ///< their place in Scene::normals; none: it is flat
+    uint32_t colours = none; ///< their place in Scene::colours
 };
 
 /// Where a scene lies in the coordinates that kernels compute with: moved to its middle before coordinates
@@ -45,6 +50,8 @@ struct Placement {
 /// Triangles in the order of the file, with what they are made of.
 struct Scene {
     std::vector<SceneTriangle> triangles;
+    std::vector<std::array<uint32_t, 3>> normals; ///< of corners, as encoded_normal has them
+    std::vector<std::array<Rgb, 3>> colours;      ///< of corners: factors of what materials send on
     std::vector<SurfaceDescription> materials;
     std::optional<CameraPose> camera;
     std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
@@ -58,6 +65,12 @@ struct Scene {
 /// MTL       Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
 ///           Ni, tinted by Tf; others show Kd only, as there is no glossy surface here. 4 and 9 are opaque
 ///           and show Kd only if opacity and Tf are 1, because exporters write them so for everything
+/// Normals   at corners, of any length, turn what surfaces reflect as if they were smooth (corner_shading.h);
+/// faces without
+///           them are flat
+/// Colours   of vertices are factors of what a material sends on; without a material, they are all of it.
+/// Those of OBJ and PLY
+///           are sRGB, those of glTF linear
 /// PLY       polygons and triangle strips
 /// glTF      base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
 ///           KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior,

@@ -21,8 +21,19 @@ namespace path_tracer {
 /// The largest coordinate: products of six still fit into a double with room to spare.
 constexpr double farthest_coordinate = 1e30;
 
+/// A face of a file. What its corners have is empty, or of all of them.
+struct Polygon {
+    std::span<const Point> corners;
+    std::span<const Point> normals = {}; ///< of any length; one that is no direction: the polygon is flat
+    std::span<const Rgb> colours = {};   ///< linear, from 0 to 1
+};
+
 /// Appends a polygon as triangles; those without area are left out.
-void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material);
+void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material);
+
+/// What is said of files that have such.
+constexpr const char* bad_normals = "normals of length 0 or not finite";
+constexpr const char* bad_colours = "vertex colours that are not between 0 and 1";
 
 /// What is wrong with a material: what floats cannot compute with. Nothing if it is right. The index of
 /// refraction counts only if there is glass.
@@ -80,6 +91,11 @@ struct Transform {
     [[nodiscard]] Transform after(const Transform& inner) const {
         return {{turned(inner.columns[0]), turned(inner.columns[1]), turned(inner.columns[2])},
                 (*this)(inner.shift)};
+    }
+    /// Where the normal of a surface that moves along points: of any length, perhaps on the other side.
+    [[nodiscard]] Point normal(Point n) const {
+        return cross(columns[1], columns[2]) * n.x + cross(columns[2], columns[0]) * n.y +
+               cross(columns[0], columns[1]) * n.z;
     }
     [[nodiscard]] bool mirrors() const { return dot(columns[0], cross(columns[1], columns[2])) < 0; }
 };

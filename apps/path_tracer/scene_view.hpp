@@ -15,13 +15,15 @@ struct SceneView {
     headrace::View<const TriangleDetail> details; ///< of each triangle
     headrace::View<const Material> materials;
     headrace::View<const Light> lights;
+    headrace::View<const CornerShading> corner_shading; ///< of each triangle, if the frame has corners
+    headrace::View<const CornerColours> corner_colours;
 };
 
 /// For the few rays that walk again: the first walk has checked indices.
 HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
                                                const TriangleDetail* details) {
     constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
-    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}};
+    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}};
 }
 
 } // namespace path_tracer

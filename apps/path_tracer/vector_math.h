@@ -28,6 +28,9 @@ HEADRACE_FUNCTION Float3 sub(Float3 a, Float3 b) { return vec(a.x - b.x, a.y - b
 HEADRACE_FUNCTION Float3 negated(Float3 a) { return vec(-a.x, -a.y, -a.z); }
 HEADRACE_FUNCTION Float3 scaled(Float3 a, float s) { return vec(a.x * s, a.y * s, a.z * s); }
 HEADRACE_FUNCTION float dot_of(Float3 a, Float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+HEADRACE_FUNCTION Float3 cross_of(Float3 a, Float3 b) {
+    return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
 
 HEADRACE_FUNCTION Rgb rgb(float r, float g, float b) {
     const Rgb c = {r, g, b};

@@ -23,10 +23,10 @@ __kernel void clear(__global float* part) { part[get_global_id(0)] = 0; }
 
 __kernel void trace(__global const BvhNode* nodes, __global const Triangle* triangles,
                     __global const TriangleDetail* details, __global const Material* materials, __global const Light* lights,
-                    __global float* part, Frame frame, uint first, uint pixels) {
+                    __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -45,9 +45,10 @@ public:
           samples_(samples),
           program_(source(), "-cl-fp32-correctly-rounded-divide-sqrt"),
           tasks_(cut(this, (frame.height + rows_of_band - 1) / rows_of_band, tasks)),
-          scene_{vectors_.add(std::span(scene.nodes)), vectors_.add(std::span(scene.triangles)),
-                 vectors_.add(std::span(scene.details)), vectors_.add(std::span(scene.materials)),
-                 vectors_.add(std::span(scene.lights))} {
+          scene_{vectors_.add(std::span(scene.nodes)),         vectors_.add(std::span(scene.triangles)),
+                 vectors_.add(std::span(scene.details)),       vectors_.add(std::span(scene.materials)),
+                 vectors_.add(std::span(scene.lights)),        vectors_.add(std::span(scene.corner_shading)),
+                 vectors_.add(std::span(scene.corner_colours))} {
         for (const Bands& task : tasks_) {
             const auto [problem, first, count] = pixels(&task);
             parts_.push_back(vectors_.add(film.subspan(first, count)));
@@ -56,8 +57,8 @@ public:
 
     void run() override {
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
-            const starpu_data_handle_t handles[] = {scene_[0], scene_[1], scene_[2],
-                                                    scene_[3], scene_[4], parts_[i]};
+            const starpu_data_handle_t handles[] = {scene_[0], scene_[1], scene_[2], scene_[3],
+                                                    scene_[4], scene_[5], scene_[6], parts_[i]};
             submit(codelet(), handles, &tasks_[i]);
         }
         wait_for_starpu();
@@ -82,17 +83,19 @@ private:
         return {reinterpret_cast<const T*>(STARPU_VECTOR_GET_PTR(buffer)), {}};
     }
     static StarPuCodelet& codelet() {
-        static StarPuCodelet codelet("headrace_path_tracing", on_cpu, on_opencl,
-                                     {STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_W});
+        static StarPuCodelet codelet(
+            "headrace_path_tracing", on_cpu, on_opencl,
+            {STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_R, STARPU_W});
         return codelet;
     }
     static void on_cpu(void* buffers[], void* task) {
         const auto [problem, first, count] = pixels(task);
-        auto* const part = reinterpret_cast<Rgb*>(STARPU_VECTOR_GET_PTR(buffers[5]));
+        auto* const part = reinterpret_cast<Rgb*>(STARPU_VECTOR_GET_PTR(buffers[7]));
         std::fill_n(part, count, Rgb{0, 0, 0});
         const TracePath kernel{{view<BvhNode>(buffers[0]), view<Triangle>(buffers[1]),
                                 view<TriangleDetail>(buffers[2]), view<Material>(buffers[3]),
-                                view<Light>(buffers[4])},
+                                view<Light>(buffers[4]), view<CornerShading>(buffers[5]),
+                                view<CornerColours>(buffers[6])},
                                problem.frame_,
                                {part - first, {}}};
         const std::uint64_t whole = std::uint64_t{problem.frame_.width} * problem.frame_.height;
@@ -101,9 +104,9 @@ private:
     }
     static void on_opencl(void* buffers[], void* task) {
         const auto [problem, first, count] = pixels(task);
-        StarPuLaunch(problem.program_, "clear").vector(buffers[5]).run(std::uint64_t{3} * count);
+        StarPuLaunch(problem.program_, "clear").vector(buffers[7]).run(std::uint64_t{3} * count);
         StarPuLaunch trace(problem.program_, "trace"); // behind it: the queue is in order
-        for (int i = 0; i < 6; ++i) trace.vector(buffers[i]);
+        for (int i = 0; i < 8; ++i) trace.vector(buffers[i]);
         trace.argument(problem.frame_).argument(cl_uint{first}).argument(cl_uint{count});
         trace.run(std::uint64_t{count} * problem.samples_);
     }
@@ -113,7 +116,7 @@ private:
     StarPuProgram program_;
     std::vector<Bands> tasks_;
     StarPuVectors vectors_;
-    std::array<starpu_data_handle_t, 5> scene_;
+    std::array<starpu_data_handle_t, 7> scene_;
     std::vector<starpu_data_handle_t> parts_;
 };
 

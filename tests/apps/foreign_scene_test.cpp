@@ -262,7 +262,7 @@ TEST_F(ForeignPly, WhatIsNotShownIsNamed) {
 using ForeignObj = ForeignScene;
 
 TEST_F(ForeignObj, WhatIsNotShownIsNamed) {
-    const Scene scene = load("s.obj", "v -1 -1 0 1 0 0\nv 1 -1 0 1 0 0\nv 1 1 0 1 0 0\nf 1 2 3\nl 1 2\n");
+    const Scene scene = load("s.obj", "v -1 -1 0 1 1 0 0\nv 1 -1 0\nv 1 1 0\nf 1 2 3\nl 1 2\n");
     ASSERT_EQ(scene.notes.size(), 1u) << all_notes(scene);
     EXPECT_TRUE(has_note(scene, "vertex colours"));
     EXPECT_TRUE(has_note(scene, "lines"));
@@ -319,7 +319,7 @@ TEST_F(ForeignGltf, WhatIsNotShownIsNamedOnce) {
         R"(,"materials":[{"alphaMode":"BLEND","pbrMetallicRoughness":{"metallicFactor":0}}],"skins":[{}],)"
         R"("animations":[{}],"extensionsUsed":["KHR_lights_punctual","FOO_bar"])";
     std::string text = parts.embedded();
-    text.replace(text.find(R"("POSITION":0)"), 12, R"("POSITION":0,"COLOR_0":0)");
+    text.replace(text.find(R"("POSITION":0)"), 12, R"("POSITION":0,"COLOR_1":0)");
     const Scene scene = load("s.gltf", text);
     ASSERT_EQ(scene.notes.size(), 1u) << all_notes(scene);
     for (const char* name : {"KHR_lights_punctual", "skins", "morph targets", "vertex colours", "BLEND",

@@ -20,8 +20,8 @@ struct Lane {
 } // namespace
 
 SceneView view_of(const PreparedScene& scene) {
-    return {view(scene.nodes), view(scene.triangles), view(scene.details), view(scene.materials),
-            view(scene.lights)};
+    return {view(scene.nodes),  view(scene.triangles),      view(scene.details),       view(scene.materials),
+            view(scene.lights), view(scene.corner_shading), view(scene.corner_colours)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
@@ -31,6 +31,7 @@ Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t w
     frame.height = height;
     frame.max_depth = 8;
     frame.lights = scene.light_count;
+    frame.has_corners = scene.has_corners ? 1 : 0;
     frame.seed_low = 1;
     return frame;
 }

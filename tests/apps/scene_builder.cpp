@@ -1,5 +1,6 @@
 // tests/apps/scene_builder.cpp - see scene_builder.hpp.
 #include "apps/scene_builder.hpp"
+#include "corner_shading.hpp"
 #include "vector_math.hpp"
 
 #include <array>
@@ -63,6 +64,28 @@ SceneBuilder& SceneBuilder::soup(std::mt19937& random, int count, float extent, 
         };
         const Point a = corner(), b = corner(), c = corner();
         triangle(a, b, c);
+    }
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::normals(const std::function<Point(Point corner)>& normal_at) {
+    scene_.normals.clear();
+    for (SceneTriangle& triangle : scene_.triangles) {
+        const auto at = [&](Point corner) { return normalised(normal_at(corner)); };
+        const auto encoded =
+            encoded_normals(normalised(cross(triangle.b - triangle.a, triangle.c - triangle.a)),
+                            at(triangle.a), at(triangle.b), at(triangle.c));
+        triangle.normals = encoded ? static_cast<uint32_t>(scene_.normals.size()) : SceneTriangle::none;
+        if (encoded) scene_.normals.push_back(*encoded);
+    }
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::colours(const std::function<Rgb(Point corner)>& colour_at) {
+    scene_.colours.clear();
+    for (SceneTriangle& triangle : scene_.triangles) {
+        triangle.colours = static_cast<uint32_t>(scene_.colours.size());
+        scene_.colours.push_back({colour_at(triangle.a), colour_at(triangle.b), colour_at(triangle.c)});
     }
     return *this;
 }

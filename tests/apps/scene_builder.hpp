@@ -2,6 +2,7 @@
 #pragma once
 #include "scene.hpp"
 
+#include <functional>
 #include <random>
 
 namespace path_tracer::test {
@@ -17,6 +18,10 @@ public:
     SceneBuilder& sphere(Float3 centre, float radius, int subdivisions);
     /// `count` triangles with corners in a cube of half-width `extent`, each about `size` wide.
     SceneBuilder& soup(std::mt19937& random, int count, float extent, float size);
+    /// Gives normals to the corners of all triangles so far: `normal_at` each corner, of any length.
+    SceneBuilder& normals(const std::function<Point(Point corner)>& normal_at);
+    /// The same for linear colours.
+    SceneBuilder& colours(const std::function<Rgb(Point corner)>& colour_at);
     [[nodiscard]] const Scene& scene() const { return scene_; }
 
 private:

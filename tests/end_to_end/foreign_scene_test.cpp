@@ -70,15 +70,15 @@ TEST_F(NamedFile, IsARegularFileBelowTheScene) {
 
 TEST(ForeignScene, WhatIsNotShownIsNamedOnce) {
     const Scratch folder;
-    folder.write("s.obj", "v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nf 1 2 3\nf 3 2 1\n");
+    folder.write("s.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nl 1 2\nl 2 3\np 1\n");
     const Outcome outcome =
         Program(HEADRACE_PATH_TRACER,
                 tiny + Options{"--devices", "cpu", "--scene", "s.obj", "--out", "o.png"}, folder.path())
             .wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-    const auto note = outcome.errors.find("not shown: vertex colours");
+    const auto note = outcome.errors.find("not shown: points and lines");
     EXPECT_NE(note, std::string::npos) << outcome.errors;
-    EXPECT_EQ(outcome.errors.find("vertex colours", note + 20), std::string::npos) << outcome.errors;
+    EXPECT_EQ(outcome.errors.find("points and lines", note + 20), std::string::npos) << outcome.errors;
 }
 
 class ForeignSceneOnDevices : public testing::TestWithParam<const char*> {

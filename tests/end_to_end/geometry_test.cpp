@@ -41,15 +41,28 @@ public:
                 (sine_ * y + cosine_ * c[2]) * scale_ + shift_[2]};
     }
     void polygon(const std::vector<Corner>& corners) {
+        const auto line = [this](const char* keyword, const Corner& values, const std::string& more = {}) {
+            text_ << keyword;
+            for (const double value : values) text_ << ' ' << text_of(value);
+            text_ << more << '\n';
+        };
         std::string face = "f";
         for (const Corner& corner : corners) {
-            text_ << 'v';
-            for (const double value : placed(corner)) text_ << ' ' << text_of(value);
-            text_ << '\n';
+            std::string colour;
+            for (const double value : corner) colour += ' ' + text_of((value + 1) / 2);
+            line("v", placed(corner), is_coloured_ ? colour : "");
             face += ' ' + std::to_string(++vertices_);
+            if (!is_smooth_) continue;
+            line("vn", corner);
+            face += "//" + std::to_string(++normals_);
         }
         text_ << face << '\n';
     }
+    /// Polygons that follow are those of a sphere around the origin, and have its normals.
+    void smooth() { is_smooth_ = true; }
+    /// Polygons that follow have colours, which are their places between -1 and 1.
+    void coloured(bool is_coloured) { is_coloured_ = is_coloured; }
+    void material(const char* name) { text_ << "mtllib scene.mtl\nusemtl " << name << '\n'; }
     void box(Corner lo, Corner hi) {
         const auto corner = [&](int i) {
             return Corner{(i & 1 ? hi : lo)[0], (i & 2 ? hi : lo)[1], (i & 4 ? hi : lo)[2]};
@@ -90,7 +103,8 @@ public:
 
 private:
     std::ostringstream text_;
-    int vertices_ = 0;
+    int vertices_ = 0, normals_ = 0;
+    bool is_smooth_ = false, is_coloured_ = false;
     double scale_;
     Corner shift_;
     double cosine_, sine_;
@@ -104,12 +118,12 @@ protected:
     }
     /// 48 x 48 pixels, of one sample each unless it is said otherwise.
     Image shown(const Obj& obj, Corner eye, Corner target, double degrees, const Options& more,
-                const char* samples = "1") {
+                const char* samples = "1", const char* devices = nullptr) {
         folder_.write("scene.obj", obj.text());
         return render(folder_, Options{"--scene", "scene.obj", "--camera",
                                        view(obj.placed(eye), obj.placed(target), degrees), "--devices",
-                                       test::device_list(GetParam()), "--width", "48", "--height", "48",
-                                       "--spp", samples} +
+                                       test::device_list(devices != nullptr ? devices : GetParam()),
+                                       "--width", "48", "--height", "48", "--spp", samples} +
                                    more);
     }
     /// A convex body under a white sky: half of the light, or the sky.
@@ -198,6 +212,39 @@ TEST_P(Geometry, SpheresAreRoundFarFromTheOrigin) {
     std::size_t differing = 0; // where doubles (1e-9 m) move the outline past a ray
     for (std::size_t i = 0; i < here.values.size(); ++i) differing += here.values[i] != there.values[i];
     EXPECT_LE(differing, 6u); // two pixels
+}
+
+TEST_P(Geometry, SmoothBodiesShowTheirAlbedo) {
+    Obj ball;
+    ball.smooth();
+    ball.sphere(6);
+    expect_half_or_sky(ball, {1, 2, 4}, {0, 0, 0}, 30);
+}
+
+TEST_P(Geometry, SmoothBodiesAreLitAsOnTheProcessor) {
+    folder_.write("scene.mtl", "newmtl matt\nKd 0.3 0.5 0.7\nKs 0.3 0.2 0.1\nillum 3\n"
+                               "newmtl lamp\nKd 0 0 0\nKe 9 8 7\n");
+    Obj obj;
+    obj.material("matt");
+    obj.smooth();
+    obj.coloured(true);
+    obj.sphere(6);
+    obj.coloured(false);
+    obj.polygon({{-3, -1, -3}, {-3, -1, 3}, {3, -1, 3}, {3, -1, -3}});
+    obj.material("lamp");
+    obj.polygon({{1, 3, 0}, {2, 3, 0}, {2, 3, 1}, {1, 3, 1}});
+    const auto lit = [&](const char* devices) {
+        return shown(obj, {1, 1, 4}, {0, 0, 0}, 40, {"--max-depth", "4"}, "4", devices);
+    };
+    const Image here = lit(GetParam()), on_processor = lit("cpu");
+    ASSERT_EQ(here.values.size(), on_processor.values.size());
+    std::size_t differing = 0, lighted = 0;
+    for (std::size_t i = 0; i < here.values.size(); ++i) {
+        differing += std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
+        lighted += on_processor.values[i] > 0;
+    }
+    EXPECT_LT(differing, here.values.size() / 50);
+    EXPECT_GT(lighted, here.values.size() / 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Geometry,

@@ -15,8 +15,16 @@ inline void check_scene(const path_tracer::Scene& scene) {
     };
     for (const path_tracer::SceneTriangle& triangle : scene.triangles)
         if (!is_near(triangle.a) || !is_near(triangle.b) || !is_near(triangle.c) ||
-            triangle.material >= scene.materials.size())
+            triangle.material >= scene.materials.size() ||
+            !(triangle.normals == path_tracer::SceneTriangle::none ||
+              triangle.normals < scene.normals.size()) ||
+            !(triangle.colours == path_tracer::SceneTriangle::none ||
+              triangle.colours < scene.colours.size()))
             std::abort();
+    for (const auto& colours : scene.colours)
+        for (const path_tracer::Rgb& colour : colours)
+            for (const float part : {colour.r, colour.g, colour.b})
+                if (!(part >= 0 && part <= 1)) std::abort();
     for (const path_tracer::SurfaceDescription& surface : scene.materials)
         if (path_tracer::fault_of(surface)) std::abort();
 }
