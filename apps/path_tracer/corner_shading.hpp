@@ -27,7 +27,7 @@ namespace path_tracer {
         y = folded_y;
     }
     const auto steps = [](double value) {
-        return static_cast<uint32_t>(std::lround((value + 1) * (PATH_TRACER_NORMAL_STEPS / 2)));
+        return static_cast<uint32_t>(std::lround((value + 1) * (0.5 * PATH_TRACER_NORMAL_STEPS)));
     };
     return steps(y) << 16 | steps(x);
 }

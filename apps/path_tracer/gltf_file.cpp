@@ -41,7 +41,10 @@ std::string decode_base64(std::string_view text) {
         else
             break;
         bits = bits << 6 | value;
-        if ((count += 6) >= 8) bytes.push_back(static_cast<char>(bits >> (count -= 8) & 0xff));
+        count += 6;
+        if (count < 8) continue;
+        count -= 8;
+        bytes.push_back(static_cast<char>(bits >> count & 0xff));
     }
     return bytes;
 }

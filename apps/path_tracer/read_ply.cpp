@@ -119,7 +119,7 @@ private:
 
     std::string_view header_line() {
         const auto end = rest_.find('\n');
-        if (end == std::string_view::npos || end > 4096)
+        if (end > 4096) // or not there
             refuse("the PLY header does not end; copy the file again");
         std::string_view line = rest_.substr(0, end);
         rest_.remove_prefix(end + 1);

@@ -79,8 +79,13 @@ private:
         return {problem, first * frame.width, (last - first) * frame.width};
     }
     template <class T>
+    static T* elements(void* buffer) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): StarPU keeps addresses as numbers
+        return reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer));
+    }
+    template <class T>
     static headrace::View<const T> view(void* buffer) {
-        return {reinterpret_cast<const T*>(STARPU_VECTOR_GET_PTR(buffer)), {}};
+        return {elements<const T>(buffer), {}};
     }
     static StarPuCodelet& codelet() {
         static StarPuCodelet codelet(
@@ -90,7 +95,7 @@ private:
     }
     static void on_cpu(void* buffers[], void* task) {
         const auto [problem, first, count] = pixels(task);
-        auto* const part = reinterpret_cast<Rgb*>(STARPU_VECTOR_GET_PTR(buffers[7]));
+        auto* const part = elements<Rgb>(buffers[7]);
         std::fill_n(part, count, Rgb{0, 0, 0});
         const TracePath kernel{{view<BvhNode>(buffers[0]), view<Triangle>(buffers[1]),
                                 view<TriangleDetail>(buffers[2]), view<Material>(buffers[3]),

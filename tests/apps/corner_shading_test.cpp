@@ -44,6 +44,10 @@ protected:
 
 Point of_sphere(Point corner) { return corner; } // around the origin
 
+std::uint64_t paths_of(const Frame& frame, std::uint64_t samples) {
+    return std::uint64_t{frame.width} * frame.height * samples;
+}
+
 /// Radiance of a whole path, and after how many hits it went on.
 struct Path {
     float radiance = 0;
@@ -115,7 +119,7 @@ TEST_P(CornersOfTriangles, LetConvexBodiesShowTheirAlbedo) {
         Frame frame = any_frame(body, {{3, 2, 4}, {0, 0, 0}, 25}, 40, 40);
         frame.sky = {1, 1, 1};
         int shown = 0;
-        for (std::uint64_t i = 0; i < 40 * 40 * 8; ++i) {
+        for (std::uint64_t i = 0; i < paths_of(frame, 8); ++i) {
             const Path path = path_of(body, frame, i);
             ASSERT_LE(path.hits, 1) << "light went below the triangle, or through it";
             ASSERT_EQ(path.radiance, path.hits == 0 ? 1.0f : 0.5f);
@@ -133,7 +137,7 @@ TEST_P(CornersOfTriangles, LetClosedRoomsSumTheGeometricSeries) {
         .normals(wild());
     const PreparedScene room = prepare_scene(builder.scene());
     Frame frame = any_frame(room, {{0.9f, 0.8f, 0.7f}, {0, 0, 0}, 90}, 40, 40);
-    for (std::uint64_t i = 0; i < 40 * 40 * 8; ++i)
+    for (std::uint64_t i = 0; i < paths_of(frame, 8); ++i)
         ASSERT_NEAR(path_of(room, frame, i).radiance, (1 - std::pow(0.5, 8)) / (1 - 0.5), 4e-6);
 }
 
@@ -146,7 +150,7 @@ TEST_P(CornersOfTriangles, LetNoLightIntoAClosedRoom) {
         Frame frame = any_frame(room, {{0.9f, 0.8f, 0.7f}, {0, 0, 0}, 90}, 20, 20);
         frame.sky = {1000, 1000, 1000};
         frame.max_depth = 32;
-        for (std::uint64_t i = 0; i < 20 * 20 * 4; ++i) ASSERT_EQ(path_of(room, frame, i).radiance, 0);
+        for (std::uint64_t i = 0; i < paths_of(frame, 4); ++i) ASSERT_EQ(path_of(room, frame, i).radiance, 0);
     }
 }
 
@@ -160,7 +164,7 @@ TEST_P(CornersOfTriangles, LoseNoLightInGlassAndMirrors) {
         frame.sky = {1, 1, 1};
         frame.max_depth = 1u << 20;
         frame.roulette_from = roulette_from;
-        for (std::uint64_t i = 0; i < 40 * 40 * 4; ++i) {
+        for (std::uint64_t i = 0; i < paths_of(frame, 4); ++i) {
             const Path path = path_of(body, frame, i);
             if (path.hits < roulette_from - 1) { // else roulette has made noise of it
                 ASSERT_NEAR(path.radiance, 1, 1e-5);
@@ -198,7 +202,7 @@ struct RoundSphere {
 
     /// What the rays through the pixels' middles meet on the sphere: the way of the ray, and the normal.
     void for_each_hit(const std::function<void(const VertexResult&, Point way, Point normal)>& visit) const {
-        for (std::uint64_t i = 0; i < std::uint64_t{frame.width} * frame.height; ++i) {
+        for (std::uint64_t i = 0; i < paths_of(frame, 1); ++i) {
             const PathVertex vertex = begin_path(frame, i);
             const Hit hit = nearest_hit(view_of(ready), ray_of(view_of(ready), frame, vertex));
             if (hit.triangle == PATH_TRACER_NO_TRIANGLE) continue;
@@ -280,7 +284,7 @@ TEST_P(CornersOfTriangles, TintWhatIsReflected) {
         const PreparedScene body = prepare_scene(builder.scene());
         const Frame frame = any_frame(body, {{3, 2, 4}, {0, 0, 0}, 25}, 40, 40);
         int seen = 0;
-        for (std::uint64_t i = 0; i < 40 * 40; ++i) {
+        for (std::uint64_t i = 0; i < paths_of(frame, 1); ++i) {
             const PathVertex vertex = begin_path(frame, i);
             const Hit hit = nearest_hit(view_of(body), ray_of(view_of(body), frame, vertex));
             if (hit.triangle == PATH_TRACER_NO_TRIANGLE) continue;

@@ -46,7 +46,7 @@ protected:
         return load_scene(folder_.write(name, content), albedo);
     }
     headrace::Error refusal(std::string_view name, const std::string& content) {
-        const headrace::Error error = error_of([&] { static_cast<void>(load(name, content)); });
+        headrace::Error error = error_of([&] { static_cast<void>(load(name, content)); });
         EXPECT_TRUE(error.is_users_mistake()) << error.what();
         return error;
     }
