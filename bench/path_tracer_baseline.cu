@@ -32,7 +32,7 @@ void check(cudaError_t status, const char* call) {
 constexpr unsigned threads = 128; // a block; long paths then keep few others waiting
 constexpr unsigned blocks = 8;    // on a multiprocessor: see path_tracer.kernels.hpp
 
-template <bool Count>
+template <bool Count, bool HasCorners>
 __global__ void __launch_bounds__(threads, blocks)
     trace_paths(SceneView scene, Frame frame, Rgb* film, std::uint64_t paths, unsigned long long* segments) {
     const std::uint64_t index = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads, blocks)
     Rgb sum{0, 0, 0};
     unsigned long long followed = 0;
     for (;;) {
-        const VertexResult result = trace_vertex(scene, frame, vertex);
+        const VertexResult result = trace_vertex<HasCorners>(scene, frame, vertex);
         sum = sum + result.radiance;
         ++followed;
         if (!result.goes_on) break;
@@ -150,8 +150,10 @@ void run(const bench::BaselineOptions& options) {
     const auto film = allocate<Rgb>(pixels);
     const auto counter = allocate<unsigned long long>(1);
     const auto launch = [&](auto count) {
-        trace_paths<count.value><<<static_cast<unsigned>(grid), threads>>>(on_device.view, frame, film.get(),
-                                                                           paths, counter.get());
+        const auto kernel =
+            frame.has_corners != 0 ? trace_paths<count.value, true> : trace_paths<count.value, false>;
+        kernel<<<static_cast<unsigned>(grid), threads>>>(on_device.view, frame, film.get(), paths,
+                                                         counter.get());
     };
 
     CHECK(cudaMemset(counter.get(), 0, sizeof(unsigned long long)));

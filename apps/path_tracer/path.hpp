@@ -3,6 +3,8 @@
 #include "scene_view.hpp"
 #include "vector_math.hpp"
 
+#include <type_traits>
+
 #include "path.h" // needs the scene view
 
 namespace path_tracer {
@@ -26,10 +28,12 @@ HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& r
 HEADRACE_HOST_DEVICE inline bool is_blocked(const SceneView& scene, const Ray& ray, float limit) {
     return is_blocked(&scene, &ray, limit);
 }
+template <bool has_corners>
 HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,
                                                       const PathVertex& vertex) {
     VertexResult result;
-    result.goes_on = trace_vertex(&scene, &frame, &vertex, &result.radiance, &result.next);
+    result.goes_on = trace_vertex(std::bool_constant<has_corners>{}, &scene, &frame, &vertex,
+                                  &result.radiance, &result.next);
     return result;
 }
 

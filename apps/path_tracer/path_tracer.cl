@@ -53,7 +53,7 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     PathVertex next;
     Rgb sum = rgb(0, 0, 0), radiance;
     for (;;) {
-        const bool goes_on = trace_vertex(&scene, &frame, &vertex, &radiance, &next);
+        const bool goes_on = trace_vertex(HAS_CORNERS, &scene, &frame, &vertex, &radiance, &next);
         sum = rgb_add(sum, radiance);
         if (!goes_on) break;
         vertex = next;
@@ -70,7 +70,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
     const SceneView scene = {nodes, triangles, details, materials, lights, corner_shading, corner_colours};
     PathVertex next;
     Rgb radiance;
-    const bool goes_on = trace_vertex(&scene, &frame, &vertex, &radiance, &next);
+    const bool goes_on = trace_vertex(HAS_CORNERS, &scene, &frame, &vertex, &radiance, &next);
     add_to_film(film, vertex.pixel, radiance);
     if (goes_on) hr_spawn(lane, 0, &next);
 }

@@ -7,7 +7,7 @@
 namespace path_tracer {
 namespace {
 
-headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
+headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool has_corners) {
     headrace::OpenClKernel kernel;
     kernel.name = "path_tracer.cl";
     kernel.source = headrace::embedded::path_tracer_cl;
@@ -18,7 +18,20 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     }
     // As exact as C++: without this, OpenCL allows divisions and square roots to be off by some units.
     kernel.options = "-cl-fp32-correctly-rounded-divide-sqrt";
+    kernel.options += has_corners ? " -DHAS_CORNERS=true" : " -DHAS_CORNERS=false";
     return kernel;
+}
+
+/// Gives the job a kernel for CPU, CUDA and HIP.
+template <class Consumer, class Producer, class View>
+void use_kernel(headrace::Job& job, KernelChoice choice, const Frame& frame, View view,
+                const headrace::Domain<Rgb>& film) {
+    if (choice == KernelChoice::consumer)
+        job.kernel([=](headrace::Task& task) { return Consumer{view(task), frame, task.sum(film)}; });
+    else
+        job.seeds(CameraPaths{frame}).kernel([=](headrace::Task& task) {
+            return Producer{view(task), frame, task.sum(film)};
+        });
 }
 
 } // namespace
@@ -61,28 +74,29 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
     job.kernel_name(
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
-        std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : ""));
+        std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
+        (frame.has_corners != 0 ? ", corners" : ""));
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
               scene.corner_shading, scene.corner_colours)
         .accumulates(film)
         .share_units();
-    if (kernel == KernelChoice::consumer)
-        job.kernel([=](headrace::Task& task) { return TracePath{view(task), frame, task.sum(film)}; });
+    const bool has_corners = frame.has_corners != 0;
+    if (has_corners)
+        use_kernel<TracePathWithCorners, TraceSegmentWithCorners>(job, kernel, frame, view, film);
     else
-        job.seeds(CameraPaths{frame}).kernel([=](headrace::Task& task) {
-            return TraceSegment{view(task), frame, task.sum(film)};
-        });
-    job.opencl(opencl_kernel(kernel), [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
-        arguments.buffer(task.memory(scene.nodes))
-            .buffer(task.memory(scene.triangles))
-            .buffer(task.memory(scene.details))
-            .buffer(task.memory(scene.materials))
-            .buffer(task.memory(scene.lights))
-            .buffer(task.memory(scene.corner_shading))
-            .buffer(task.memory(scene.corner_colours))
-            .buffer(task.memory(film))
-            .value(frame);
-    });
+        use_kernel<TracePath, TraceSegment>(job, kernel, frame, view, film);
+    job.opencl(opencl_kernel(kernel, has_corners),
+               [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
+                   arguments.buffer(task.memory(scene.nodes))
+                       .buffer(task.memory(scene.triangles))
+                       .buffer(task.memory(scene.details))
+                       .buffer(task.memory(scene.materials))
+                       .buffer(task.memory(scene.lights))
+                       .buffer(task.memory(scene.corner_shading))
+                       .buffer(task.memory(scene.corner_colours))
+                       .buffer(task.memory(film))
+                       .value(frame);
+               });
     return job;
 }
 

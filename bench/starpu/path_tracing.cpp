@@ -43,7 +43,8 @@ public:
                 std::uint32_t tasks)
         : frame_(frame),
           samples_(samples),
-          program_(source(), "-cl-fp32-correctly-rounded-divide-sqrt"),
+          program_(source(), std::string("-cl-fp32-correctly-rounded-divide-sqrt -DHAS_CORNERS=") +
+                                 (frame.has_corners != 0 ? "true" : "false")),
           tasks_(cut(this, (frame.height + rows_of_band - 1) / rows_of_band, tasks)),
           scene_{vectors_.add(std::span(scene.nodes)),         vectors_.add(std::span(scene.triangles)),
                  vectors_.add(std::span(scene.details)),       vectors_.add(std::span(scene.materials)),
@@ -97,14 +98,19 @@ private:
         const auto [problem, first, count] = pixels(task);
         auto* const part = elements<Rgb>(buffers[7]);
         std::fill_n(part, count, Rgb{0, 0, 0});
-        const TracePath kernel{{view<BvhNode>(buffers[0]), view<Triangle>(buffers[1]),
-                                view<TriangleDetail>(buffers[2]), view<Material>(buffers[3]),
-                                view<Light>(buffers[4]), view<CornerShading>(buffers[5]),
-                                view<CornerColours>(buffers[6])},
-                               problem.frame_,
-                               {part - first, {}}};
-        const std::uint64_t whole = std::uint64_t{problem.frame_.width} * problem.frame_.height;
-        for (std::uint64_t sample = 0; sample < problem.samples_; ++sample)
+        const SceneView scene{view<BvhNode>(buffers[0]),        view<Triangle>(buffers[1]),
+                              view<TriangleDetail>(buffers[2]), view<Material>(buffers[3]),
+                              view<Light>(buffers[4]),          view<CornerShading>(buffers[5]),
+                              view<CornerColours>(buffers[6])};
+        const headrace::Sum<Rgb> film{part - first, {}};
+        if (problem.frame_.has_corners != 0)
+            problem.run_kernel(TracePathWithCorners{scene, problem.frame_, film}, first, count);
+        else
+            problem.run_kernel(TracePath{scene, problem.frame_, film}, first, count);
+    }
+    void run_kernel(const auto& kernel, std::uint32_t first, std::uint32_t count) const {
+        const std::uint64_t whole = std::uint64_t{frame_.width} * frame_.height;
+        for (std::uint64_t sample = 0; sample < samples_; ++sample)
             for (std::uint64_t i = 0; i < count; ++i) kernel(kernel, sample * whole + first + i);
     }
     static void on_opencl(void* buffers[], void* task) {

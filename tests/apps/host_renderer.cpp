@@ -36,17 +36,21 @@ Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t w
     return frame;
 }
 
+namespace {
+
+template <class Consumer>
 std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
     std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
-    const TracePath kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
+    const Consumer kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
     Lane lane;
     for (std::uint64_t i = 0; i < film.size() * samples; ++i) kernel(lane, i);
     return film;
 }
 
+template <class Producer>
 std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
     std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
-    const TraceSegment kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
+    const Producer kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
     const CameraPaths seeds{frame};
     Lane lane;
     for (std::uint64_t i = 0; i < film.size() * samples; ++i) {
@@ -58,6 +62,23 @@ std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& fram
         }
     }
     return film;
+}
+
+} // namespace
+
+VertexResult trace_vertex(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
+    return frame.has_corners != 0 ? path_tracer::trace_vertex<true>(scene, frame, vertex)
+                                  : path_tracer::trace_vertex<false>(scene, frame, vertex);
+}
+
+std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
+    return frame.has_corners != 0 ? sum_with_consumer<TracePathWithCorners>(scene, frame, samples)
+                                  : sum_with_consumer<TracePath>(scene, frame, samples);
+}
+
+std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
+    return frame.has_corners != 0 ? sum_with_producer<TraceSegmentWithCorners>(scene, frame, samples)
+                                  : sum_with_producer<TraceSegment>(scene, frame, samples);
 }
 
 Estimate estimate(const PreparedScene& scene, const Frame& frame, uint32_t samples) {

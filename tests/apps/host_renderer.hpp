@@ -14,6 +14,9 @@ namespace path_tracer::test {
 [[nodiscard]] Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width,
                                 uint32_t height);
 
+/// With or without corners, as the frame says.
+[[nodiscard]] VertexResult trace_vertex(const SceneView& scene, const Frame& frame, const PathVertex& vertex);
+
 /// Sums over all samples, pixel by pixel.
 [[nodiscard]] std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame,
                                                  uint32_t samples);
