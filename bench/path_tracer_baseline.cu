@@ -89,9 +89,7 @@ struct DeviceScene {
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
-    const CameraPose view = options.camera ? *options.camera
-                            : scene.camera ? *scene.camera
-                                           : view_of_all(scene);
+    const CameraPose view = options.camera ? *options.camera : camera_of(scene, "");
     Frame frame{};
     frame.camera = make_camera(view, prepared.placement, options.width, options.height);
     frame.width = options.width;

@@ -13,6 +13,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/core/trace.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -52,9 +53,14 @@ void run(const Options& options) {
     if (!options.quiet)
         for (const std::string& note : scene.notes)
             headrace::log_warning(options.scene.string() + ": " + note);
-    const CameraPose view = options.camera ? *options.camera
-                            : scene.camera ? *scene.camera
-                                           : view_of_all(scene);
+    if (options.list_cameras) {
+        std::fputs(list_of_cameras(scene).c_str(), stdout);
+        return;
+    }
+    if (scene.cameras.size() > 1 && !options.camera && options.scene_camera.empty() && !options.quiet)
+        headrace::log_warning(options.scene.string() + ": has " + std::to_string(scene.cameras.size()) +
+                              " cameras, and the first is shown; --list-cameras names them");
+    const CameraPose view = options.camera ? *options.camera : camera_of(scene, options.scene_camera);
     PreparedScene prepared = prepare_scene(scene);
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
@@ -78,7 +84,8 @@ void run(const Options& options) {
     std::vector<Rgb> pixels(film.size());
     const std::span<const Rgb> sums = film.gather();
     for (std::size_t i = 0; i < pixels.size(); ++i)
-        pixels[i] = sums[i] * (1.0f / static_cast<float>(options.samples));
+        pixels[i] = sums[i] * (std::exp2(options.exposure) / static_cast<float>(options.samples));
+    map_tones(options.tone_map, pixels);
     program::write_whole(options.out,
                          encode_image(image_format(options.out), options.width, options.height, pixels));
     report.ranks = headrace::cluster::collect_traffic();

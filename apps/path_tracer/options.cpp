@@ -4,6 +4,8 @@
 #include "job_program/options.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 namespace path_tracer {
@@ -13,11 +15,21 @@ using program::numbers;
 using program::refuse;
 
 CameraPose to_camera(const std::string& text) {
+    const bool has_roll = std::count(text.begin(), text.end(), ',') == 7;
     const auto n =
-        numbers("--camera", text, 7,
-                "ex,ey,ez,tx,ty,tz,vfov_degrees: where the eye is, what it looks at, and how wide it sees "
-                "from top to bottom");
-    return {{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, static_cast<float>(n[6])};
+        numbers("--camera", text, has_roll ? 8 : 7,
+                "ex,ey,ez,tx,ty,tz,vfov_degrees[,roll_degrees]: where the eye is, what it looks at, how "
+                "wide it sees from top to bottom, and how far it is turned clockwise; or the name or "
+                "the number of a camera of the scene");
+    return {
+        {n[0], n[1], n[2]}, {n[3], n[4], n[5]}, static_cast<float>(n[6]), std::nullopt, has_roll ? n[7] : 0};
+}
+
+float to_exposure(const std::string& text) {
+    constexpr const char* form = "stops, from -100 to 100: each doubles the radiance";
+    const double stops = numbers("--exposure", text, 1, form)[0];
+    if (!(std::abs(stops) <= 100)) refuse("--exposure " + text + ": takes " + form);
+    return static_cast<float>(stops);
 }
 
 Rgb to_sky(const std::string& text) {
@@ -41,7 +53,7 @@ float to_albedo(const std::string& text) {
 Options parse_options(int argc, char** argv) {
     constexpr uint32_t most = std::numeric_limits<uint32_t>::max();
     Options options;
-    std::size_t kernel = 1;
+    std::size_t kernel = 1, tone_map = 0;
     bool no_direct_light = false;
     program::CommandLine line("headrace-path-tracer",
                               "Renders a scene by path tracing, on every device of this machine at once.");
@@ -49,12 +61,17 @@ Options parse_options(int argc, char** argv) {
     line.group("Scene");
     line.input("--scene", options.scene, "OBJ with MTL, PLY, or glTF 2.0 (.gltf, .glb); +y is up");
     line.option(
-        "--camera", "", "EX,EY,EZ,TX,TY,TZ,VFOV",
-        "From e towards t, VFOV degrees from top to bottom; default: the file's own, else one that shows "
-        "all from +z",
+        "--camera", "", "EX,EY,EZ,TX,TY,TZ,VFOV[,ROLL]|NAME|INDEX",
+        "From e towards t, VFOV degrees from top to bottom, turned clockwise by ROLL degrees; or a camera "
+        "of the scene; default: the scene's first one, else a view that shows all from +z",
         [&](const std::string& text) {
-            if (!text.empty()) options.camera = to_camera(text);
+            if (text.find(',') != std::string::npos)
+                options.camera = to_camera(text);
+            else
+                options.scene_camera = text;
         });
+    line.flag("--list-cameras", options.list_cameras,
+              "Print the scene's cameras (number, name, what --camera takes) and leave");
     line.option("--sky", "1,1,1", "R,G,B", "Radiance of what is not in the scene",
                 [&](const std::string& text) { options.sky = to_sky(text); });
     line.option("--albedo", "0.8", "R", "Reflectance of meshes without a material, 0 to 1",
@@ -70,6 +87,10 @@ Options parse_options(int argc, char** argv) {
     line.whole("--height", options.height, 1, most, "PIXELS", "Height of the image");
     line.whole("--spp", options.samples, 1, most, "N",
                "Samples (paths) per pixel; noise falls with its square root");
+    line.option("--exposure", "0", "EV", "Multiply the image by 2^EV",
+                [&](const std::string& text) { options.exposure = to_exposure(text); });
+    line.choice("--tone-map", tone_map, {"none", "aces", "agx"},
+                "For .png: how radiance above 1 becomes white; none: it is clipped");
     line.output("--out", options.out,
                 "Image: .png (8 bits, sRGB, 1 is white), .exr or .pfm (linear radiance)");
 
@@ -104,7 +125,10 @@ Options parse_options(int argc, char** argv) {
     if (std::uint64_t{options.width} * options.height > most)
         refuse("--width " + std::to_string(options.width) + " --height " + std::to_string(options.height) +
                ": at most 4294967295 pixels together");
-    static_cast<void>(image_format(options.out));
+    constexpr std::array tone_maps = {ToneMap::none, ToneMap::aces, ToneMap::agx};
+    options.tone_map = tone_maps[tone_map];
+    if (image_format(options.out) != ImageFormat::png && options.tone_map != ToneMap::none)
+        refuse("--tone-map is for .png; " + options.out.string() + " keeps linear radiance");
     options.kernel = kernel == 0 ? KernelChoice::consumer : KernelChoice::producer;
     if (no_direct_light) options.shadow_rays = 0;
     return options;

@@ -5,6 +5,7 @@
 #include "program/command_line.hpp"
 #include "program/trace_files.hpp"
 #include "scene.hpp"
+#include "tone_map.hpp"
 #include <headrace/domains/runtime.hpp>
 
 #include <filesystem>
@@ -19,7 +20,9 @@ enum class KernelChoice : std::uint8_t { consumer, producer };
 struct Options {
     std::filesystem::path scene;
     FileRules files;
-    std::optional<CameraPose> camera;
+    std::optional<CameraPose> camera; ///< else:
+    std::string scene_camera;         ///< name or number of one in the scene; empty: the first
+    bool list_cameras = false;
     Rgb sky{1, 1, 1};
     float albedo = 0.8f;
     uint32_t width = 640, height = 360, samples = 64;
@@ -31,6 +34,8 @@ struct Options {
     headrace::RuntimeOptions runtime;
     job_program::CheckpointOptions checkpoints;
     std::uint64_t seed = 1;
+    float exposure = 0; ///< EV: the picture's radiance is multiplied by 2 to this power
+    ToneMap tone_map = ToneMap::none;
     std::filesystem::path out = "image.png";
     std::filesystem::path report; ///< empty: none
     program::TraceFiles trace;

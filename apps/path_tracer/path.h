@@ -129,6 +129,14 @@ HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, R
                                                                         emitter->inverse_density / distance2);
 }
 
+/// A ray along `direction`, which meets the triangle at `cosine`, mirrored. Not along the surface: rounding
+/// could turn such a direction to the other side.
+HEADRACE_FUNCTION Float3 mirrored_direction(HEADRACE_ANY(bool) has_corners, Float3 direction, Float3 shading,
+                                            Float3 normal, float cosine) {
+    if (has_corners) return mirrored_above(direction, shading, normal);
+    return normalised(add(direction, scaled(normal, 2 * larger(cosine, PATH_TRACER_LEAST_RISE))));
+}
+
 /// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays. True
 /// if the path goes on with `next`; `radiance` is what the vertex gives to its pixel.
 ///
@@ -196,13 +204,9 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
     }
 
     const Random4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
-    // Not along the surface: rounding could turn such a direction to the other side.
-    const Float3 mirrored =
-        !has_corners
-            ? normalised(add(vertex->direction, scaled(normal, 2 * larger(cosine, PATH_TRACER_LEAST_RISE))))
-            : mirrored_above(vertex->direction, shading, normal);
     if (random.x < material.glass_chance) {
         const float ratio = from_outside ? material.ior : 1 / material.ior;
+        const Float3 mirrored = mirrored_direction(has_corners, vertex->direction, shading, normal, cosine);
         const Float3 facet = !has_corners ? normal : normalised(sub(mirrored, vertex->direction));
         const float facet_cosine = !has_corners ? cosine : -dot_of(facet, vertex->direction);
         float cosine_in_far = 0;
@@ -216,7 +220,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
         }
     } else if (random.x < material.glass_chance + material.mirror_chance) {
         next->throughput = rgb_mul(throughput, material.mirror);
-        next->direction = mirrored;
+        next->direction = mirrored_direction(has_corners, vertex->direction, shading, normal, cosine);
     } else {
         next->throughput = rgb_mul(throughput, material.diffuse);
         float sine, cosine_around;

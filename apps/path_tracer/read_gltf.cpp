@@ -37,7 +37,7 @@ public:
         if (!file_.list("animations").empty()) not_shown_.add("animations");
         if (file_.list("scenes").size() > 1) not_shown_.add("scenes other than the first one shown");
         walk();
-        if (!scene_.camera && !camera_fault_.empty())
+        if (scene_.cameras.empty() && !camera_fault_.empty())
             scene_.notes.push_back("the scene's camera " + camera_fault_ + " and is left out");
         for (const std::string& buffer : file_.unread_buffers())
             scene_.notes.push_back(buffer + " is used by nothing that is shown, and was not read");
@@ -148,13 +148,14 @@ private:
             return;
         }
         const double fov = file_.number(*perspective, "yfov", 0) * 180 / std::numbers::pi;
-        if (!(fov > 0 && fov < 180))
+        if (!(fov > 0 && fov < 180)) {
             camera_fault_ = "has an angle that is not between 0 and 180 degrees";
-        else if (scene_.camera)
-            not_shown_.add("cameras but the first");
-        else
-            scene_.camera = CameraPose{world({0, 0, 0}), world({0, 0, -1}), static_cast<float>(fov),
-                                       world.turned({0, 1, 0})};
+            return;
+        }
+        const std::string name = file_.text(node, "name");
+        scene_.cameras.push_back(
+            {excerpt(name.empty() ? file_.text(description, "name") : name),
+             {world({0, 0, 0}), world({0, 0, -1}), static_cast<float>(fov), world.turned({0, 1, 0})}});
     }
 
     [[nodiscard]] Transform transform(const Json& node) const {

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <utility>
@@ -49,12 +48,6 @@ std::size_t size_of(Type type) {
 double largest_of(Type type) {
     constexpr std::array<double, 8> largest = {0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 1, 1};
     return largest[static_cast<std::size_t>(type)];
-}
-
-std::string as_text(double number) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.12g", number);
-    return text.data();
 }
 
 struct Property {

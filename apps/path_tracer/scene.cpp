@@ -3,6 +3,7 @@
 #include "corner_shading.hpp"
 #include "polygon.hpp"
 #include "scene_readers.hpp"
+#include "text_lines.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/error.hpp>
 
@@ -121,6 +122,9 @@ Scene load_scene(const fs::path& file, float albedo, FileRules rules) {
     return scene;
 }
 
+namespace {
+
+/// From +z.
 CameraPose view_of_all(const Scene& scene) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
@@ -134,6 +138,65 @@ CameraPose view_of_all(const Scene& scene) {
     const Point middle = (lo + hi) * 0.5;
     const double half = std::max({(hi.x - lo.x) * 0.5, (hi.y - lo.y) * 0.5, (hi.z - lo.z) * 1e-3});
     return {{middle.x, middle.y, hi.z + 1.1 * half / tangent_of_half}, middle, fov_degrees};
+}
+
+/// Unit vectors at right angles.
+struct Axes {
+    Point forward, right, down;
+};
+
+Axes axes_of(const CameraPose& view) {
+    const Point forward = normalised(view.target - view.eye);
+    const auto across = [&](Point up) { return cross(forward, up); };
+    constexpr double narrowest = 1e-3; // nearer to the way of looking, no direction is up
+    Point right{0, 0, 0};
+    if (view.up && largest_part(*view.up) > 0) right = across(normalised(*view.up));
+    if (!(length(right) > narrowest)) {
+        const bool is_upright =
+            std::abs(forward.y) > 0.999999; // straight up or down: then the picture's top is -z
+        right = across(is_upright ? Point{0, 0, -1} : Point{0, 1, 0});
+    }
+    right = normalised(right);
+    const Point down = cross(forward, right);
+    const double turn = view.roll_degrees * std::numbers::pi / 180;
+    return {forward, right * std::cos(turn) + down * std::sin(turn),
+            down * std::cos(turn) - right * std::sin(turn)};
+}
+
+/// As --camera takes it.
+std::string description_of(const CameraPose& view) {
+    const Axes upright = axes_of({view.eye, view.target, view.vertical_fov_degrees}), own = axes_of(view);
+    const double roll =
+        std::atan2(dot(own.right, upright.down), dot(own.right, upright.right)) * 180 / std::numbers::pi;
+    std::string text;
+    for (const Point& point : {view.eye, view.target})
+        for (const double value : {point.x, point.y, point.z}) text += as_text(value + 0.0) + ','; // no -0
+    text += as_text(double{view.vertical_fov_degrees});
+    return std::abs(roll) < 1e-6 ? text : text + ',' + as_text(roll);
+}
+
+} // namespace
+
+CameraPose camera_of(const Scene& scene, const std::string& which) {
+    if (which.empty()) return scene.cameras.empty() ? view_of_all(scene) : scene.cameras.front().pose;
+    for (const NamedCamera& camera : scene.cameras)
+        if (camera.name == which) return camera.pose;
+    const std::optional<std::int64_t> number = to_number<std::int64_t>(which);
+    if (number && *number >= 0 && static_cast<std::uint64_t>(*number) < scene.cameras.size())
+        return scene.cameras[static_cast<std::size_t>(*number)].pose;
+    std::string known;
+    for (std::size_t i = 0; i < scene.cameras.size(); ++i)
+        known += (i == 0 ? "" : ", ") + std::to_string(i) + " \"" + scene.cameras[i].name + '"';
+    throw Error{ErrorKind::invalid_argument, "--camera " + which + ": the scene has no such camera; it has " +
+                                                 (known.empty() ? "none" : known)};
+}
+
+std::string list_of_cameras(const Scene& scene) {
+    std::string lines;
+    for (std::size_t i = 0; i < scene.cameras.size(); ++i)
+        lines += std::to_string(i) + '\t' + scene.cameras[i].name + '\t' +
+                 description_of(scene.cameras[i].pose) + '\n';
+    return lines;
 }
 
 Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t width, uint32_t height) {
@@ -150,18 +213,7 @@ Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t 
     const Point eye = placement.place(view.eye);
     if (!(largest_part(eye) <= 1e6)) // neighbouring rays would be the same in floats
         refuse("the eye is more than a million times the scene's size away; move it nearer");
-    const Point forward = normalised(way);
-    const auto across = [&](Point up) { return cross(forward, up); };
-    constexpr double narrowest = 1e-3; // nearer to the way of looking, no direction is up
-    Point right{0, 0, 0};
-    if (view.up && largest_part(*view.up) > 0) right = across(normalised(*view.up));
-    if (!(length(right) > narrowest)) {
-        const bool is_upright =
-            std::abs(forward.y) > 0.999999; // straight up or down: then the picture's top is -z
-        right = across(is_upright ? Point{0, 0, -1} : Point{0, 1, 0});
-    }
-    right = normalised(right);
-    const Point down = cross(forward, right);
+    const auto [forward, right, down] = axes_of(view);
     const double pixel = 2 * std::tan(double{view.vertical_fov_degrees} * std::numbers::pi / 360) /
                          static_cast<double>(height);
     const Point corner = forward - right * (pixel * 0.5 * static_cast<double>(width)) -

@@ -18,6 +18,13 @@ struct CameraPose {
     Point eye, target;
     float vertical_fov_degrees;
     std::optional<Point> up = std::nullopt; ///< none: +y, or -z if it looks straight up or down
+    double roll_degrees = 0; ///< turned around the way that it looks: clockwise, as seen from behind it
+};
+
+/// A camera of a scene.
+struct NamedCamera {
+    std::string name; ///< may be empty, and that of another camera
+    CameraPose pose;
 };
 
 /// What a material is before it is prepared for kernels: parts that add up to what the surface sends on.
@@ -53,7 +60,7 @@ struct Scene {
     std::vector<std::array<uint32_t, 3>> normals; ///< of corners, as encoded_normal has them
     std::vector<std::array<Rgb, 3>> colours;      ///< of corners: factors of what materials send on
     std::vector<SurfaceDescription> materials;
-    std::optional<CameraPose> camera;
+    std::vector<NamedCamera> cameras;
     std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
 };
 
@@ -80,8 +87,12 @@ struct Scene {
 /// Errors    not_found, io or invalid_argument with the file, the place in it, and what to do
 [[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo, FileRules rules = {});
 
-/// The view that shows all of the scene, from +z.
-[[nodiscard]] CameraPose view_of_all(const Scene& scene);
+/// The scene's camera with this name, or else with this number, from 0 on; if `which` is empty, its first
+/// one, or a view that shows all of the scene, from +z. Errors  invalid_argument: which cameras there are
+[[nodiscard]] CameraPose camera_of(const Scene& scene, const std::string& which);
+
+/// A line for each camera: its number, its name, and what --camera takes to be in its place.
+[[nodiscard]] std::string list_of_cameras(const Scene& scene);
 
 /// The camera that kernels use, for a picture of width x height square pixels; it moves along with the scene.
 /// Errors  invalid_argument if the view has no direction, or its angle is not in (0, 180)

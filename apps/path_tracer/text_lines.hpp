@@ -1,9 +1,11 @@
-// apps/path_tracer/text_lines.hpp - the lines and words of OBJ and MTL files.
+// apps/path_tracer/text_lines.hpp - the lines and words of OBJ and MTL files, and of messages.
 #pragma once
 #include "scene.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +85,12 @@ inline std::string excerpt(std::string_view text) {
     std::replace_if(
         shown.begin(), shown.end(), [](unsigned char letter) { return letter < ' ' || letter == 127; }, '?');
     return shown;
+}
+
+inline std::string as_text(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.12g", number);
+    return text.data();
 }
 
 inline SurfaceDescription grey(float albedo) { return {.diffuse = {albedo, albedo, albedo}}; }

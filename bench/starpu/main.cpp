@@ -194,7 +194,7 @@ Problem path_tracing(const Options& options) {
     asked.height = options.height;
     const Scene loaded = load_scene(options.scene, asked.albedo);
     const auto data = std::make_shared<Data>(prepare_scene(loaded));
-    data->frame = make_frame(asked, data->scene, loaded.camera ? *loaded.camera : view_of_all(loaded));
+    data->frame = make_frame(asked, data->scene, camera_of(loaded, ""));
     data->film.resize(std::size_t{options.width} * options.height);
     return {
         .text = fmt::format("Path tracing, {} x {} pixels, {} samples", options.width, options.height,

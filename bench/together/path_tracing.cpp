@@ -17,7 +17,7 @@ Workload path_tracing(const std::string& kernel, std::uint64_t samples, const st
                 options.height = 720;
                 options.samples = static_cast<uint32_t>(samples);
                 const app::Scene loaded = app::load_scene(scene, options.albedo);
-                const app::CameraPose view = loaded.camera ? *loaded.camera : app::view_of_all(loaded);
+                const app::CameraPose view = app::camera_of(loaded, "");
                 struct Data {
                     explicit Data(app::PreparedScene from) : prepared(std::move(from)), domains(prepared) {}
                     app::PreparedScene prepared;

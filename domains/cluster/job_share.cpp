@@ -302,6 +302,9 @@ void JobShare::abandon(const ErrorPtr& why) {
 }
 
 void JobShare::stop(const ErrorPtr& why) {
+    // First: what ranks below abandon must not be given out again. The units of a batch that was sent are
+    // gone.
+    if (work_) work_->stop(why);
     for (Below& one : below_) {
         if (work_)
             for (const Grant& grant : one.grants) work_->abandoned(one.rank, grant.units);
@@ -310,7 +313,6 @@ void JobShare::stop(const ErrorPtr& why) {
         one.grants.clear();
         one.batches.clear();
     }
-    if (work_) work_->stop(why);
 }
 
 } // namespace headrace::cluster

@@ -359,7 +359,7 @@ TEST_F(ForeignGltf, CamerasKeepTheirRoll) {
     const auto up_of = [&](const std::string& rotation) {
         parts.nodes = R"({"mesh":0},{"camera":0,"translation":[0,0,3],"rotation":)" + rotation + "}";
         const Scene scene = load(parts);
-        return wide(make_camera(*scene.camera, {}, 8, 8).down) * -1;
+        return wide(make_camera(scene.cameras.at(0).pose, {}, 8, 8).down) * -1;
     };
     const double half = std::sqrt(0.5);
     EXPECT_NEAR(normalised(up_of("[0,0,0,1]")).y, 1, 1e-6);
@@ -377,7 +377,7 @@ TEST_F(ForeignGltf, CamerasThatSeeNothingAreLeftOutWithANote) {
                                R"({"perspective":{"yfov":3.2}})"}) {
         parts.extra = std::string(R"(,"cameras":[)") + camera + "]";
         const Scene scene = load(parts);
-        EXPECT_FALSE(scene.camera);
+        EXPECT_TRUE(scene.cameras.empty());
         EXPECT_TRUE(has_note(scene, "camera")) << camera;
     }
 }

@@ -2,6 +2,7 @@
 #include "apps/gltf_builder.hpp"
 #include "scene.hpp"
 #include <core/scratch_folder.hpp>
+#include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
 
@@ -76,12 +77,54 @@ TEST(Gltf, NodesPlaceMeshesAndCameras) {
     const Scene scene = load_scene(folder.write("n.gltf", parts.embedded()), 0.5f);
     EXPECT_NEAR(scene.triangles.at(0).a.x, 10, 1e-5);
     EXPECT_NEAR(scene.triangles.at(0).b.x, 12, 1e-5);
-    ASSERT_TRUE(scene.camera);
-    EXPECT_NEAR(scene.camera->vertical_fov_degrees, 45, 1e-4);
-    EXPECT_NEAR(scene.camera->eye.y, 1, 1e-5);
-    EXPECT_NEAR(scene.camera->eye.z, 5, 1e-5);
-    EXPECT_NEAR(scene.camera->target.x, -1, 1e-5); // a quarter turn to the left of -z
-    EXPECT_NEAR(scene.camera->target.z, 5, 1e-5);
+    ASSERT_EQ(scene.cameras.size(), 1u);
+    EXPECT_NEAR(scene.cameras[0].pose.vertical_fov_degrees, 45, 1e-4);
+    EXPECT_NEAR(scene.cameras[0].pose.eye.y, 1, 1e-5);
+    EXPECT_NEAR(scene.cameras[0].pose.eye.z, 5, 1e-5);
+    EXPECT_NEAR(scene.cameras[0].pose.target.x, -1, 1e-5); // a quarter turn to the left of -z
+    EXPECT_NEAR(scene.cameras[0].pose.target.z, 5, 1e-5);
+}
+
+/// Three: "Front", one whose name is that of its description, and one without a name, which is turned.
+Scene with_three_cameras(const ScratchFolder& folder) {
+    GltfParts parts;
+    parts.roots = "0,1,2,3";
+    parts.nodes = R"({"mesh":0},{"name":"Front","translation":[0,0,5],"camera":0},)"
+                  R"({"translation":[0,7,0],"rotation":[0,0,0.5,0.8660254037844386],"camera":1},)"
+                  R"({"translation":[1,2,3],"camera":0})";
+    parts.extra =
+        R"(,"cameras":[{"type":"perspective","perspective":{"yfov":0.7853981633974483,"znear":0.1}},)"
+        R"({"name":"Top","type":"perspective","perspective":{"yfov":1.0471975511965976,"znear":0.1}}])";
+    return load_scene(folder.write("c.gltf", parts.embedded()), 0.5f);
+}
+
+TEST(Gltf, CamerasAreChosenByNameOrNumber) {
+    const ScratchFolder folder;
+    const Scene scene = with_three_cameras(folder);
+    ASSERT_EQ(scene.cameras.size(), 3u);
+    EXPECT_EQ(camera_of(scene, "").eye.z, 5);
+    EXPECT_EQ(camera_of(scene, "Front").eye.z, 5);
+    EXPECT_EQ(camera_of(scene, "Top").eye.y, 7);
+    EXPECT_EQ(camera_of(scene, "1").eye.y, 7);
+    EXPECT_EQ(camera_of(scene, "2").eye.x, 1);
+    for (const char* absent : {"3", "-1", "front", "1.0"}) {
+        try {
+            static_cast<void>(camera_of(scene, absent));
+            ADD_FAILURE() << absent << " was found";
+        } catch (const headrace::Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_NE(error.message().find(R"(0 "Front", 1 "Top", 2 "")"), std::string::npos)
+                << error.message();
+        }
+    }
+}
+
+TEST(Gltf, CamerasAreListedAsTheCommandLineTakesThem) {
+    const ScratchFolder folder;
+    // Turned by 60 degrees around its own way of looking, to the left: its up leans to the left.
+    EXPECT_EQ(list_of_cameras(with_three_cameras(folder)), "0\tFront\t0,0,5,0,0,4,45\n"
+                                                           "1\tTop\t0,7,0,0,7,-1,60,-60\n"
+                                                           "2\t\t1,2,3,1,2,2,45\n");
 }
 
 TEST(Gltf, MirroredNodesKeepTheirOutside) {

@@ -18,6 +18,26 @@ Options parse(std::vector<std::string> arguments) {
     return parse_options(static_cast<int>(argv.size()), argv.data());
 }
 
+TEST(PathTracerOptions, NameACamera) {
+    const Options by_name = parse({"--scene", "a.gltf", "--camera", "Top view"});
+    EXPECT_FALSE(by_name.camera);
+    EXPECT_EQ(by_name.scene_camera, "Top view");
+    const Options rolled = parse({"--scene", "a.gltf", "--camera", "1,2,3,4,5,6,7,-8"});
+    EXPECT_TRUE(rolled.scene_camera.empty());
+    EXPECT_EQ(rolled.camera.value().roll_degrees, -8);
+    EXPECT_FALSE(parse({"--scene", "a.gltf"}).list_cameras);
+    EXPECT_TRUE(parse({"--scene", "a.gltf", "--list-cameras"}).list_cameras);
+}
+
+TEST(PathTracerOptions, MapTonesOfPngAlone) {
+    const Options options =
+        parse({"--scene", "a.obj", "--out", "a.png", "--tone-map", "agx", "--exposure", "-1.5"});
+    EXPECT_EQ(options.tone_map, ToneMap::agx);
+    EXPECT_EQ(options.exposure, -1.5f);
+    EXPECT_THROW(static_cast<void>(parse({"--scene", "a.obj", "--out", "a.exr", "--tone-map", "aces"})),
+                 headrace::Error);
+}
+
 TEST(PathTracerOptions, AreTaken) {
     const Options options = parse({"--scene",
                                    "a b.obj",
@@ -111,6 +131,11 @@ TEST(PathTracerOptions, RefusalsNameTheOption) {
                                                        {"--camera", "1,2,3"},
                                                        {"--camera", "a,b,c,d,e,f,g"},
                                                        {"--camera", "0,0,0,0,0,inf,60"},
+                                                       {"--camera", "0,0,0,0,0,1,60,nan"},
+                                                       {"--camera", "0,0,0,0,0,1,60,1,2"},
+                                                       {"--exposure", "bright"},
+                                                       {"--exposure", "101"},
+                                                       {"--tone-map", "filmic"},
                                                        {"--kernel", "both"},
                                                        {"--seed", "-1"},
                                                        {"--no-such-option", ""}};

@@ -34,7 +34,7 @@ TEST(Obj, FacesOfEveryFormBecomeTriangles) {
         0.5f);
     EXPECT_EQ(scene.triangles.size(), 6u);
     expect_rgb(material_of(scene, 0).diffuse, {0.5f, 0.5f, 0.5f});
-    EXPECT_FALSE(scene.camera);
+    EXPECT_TRUE(scene.cameras.empty());
 }
 
 TEST(Obj, MaterialsAreThoseOfTheMtl) {
@@ -221,7 +221,7 @@ TEST(Camera, RefusesWhatSeesNothing) {
 TEST(Camera, DefaultShowsAllFromTheFront) {
     const ScratchFolder folder;
     const Scene scene = load_scene(folder.write("s.obj", "v -3 10 0\nv 5 10 0\nv 1 16 -2\nf 1 2 3\n"), 0.5f);
-    const CameraPose pose = view_of_all(scene);
+    const CameraPose pose = camera_of(scene, "");
     EXPECT_GT(pose.eye.z, 0);
     EXPECT_NEAR(pose.target.x, 1, 1e-5);
     EXPECT_NEAR(pose.target.y, 13, 1e-5);
@@ -230,6 +230,16 @@ TEST(Camera, DefaultShowsAllFromTheFront) {
         EXPECT_LT(std::abs(way.x) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265 / 360));
         EXPECT_LT(std::abs(way.y) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265 / 360));
     }
+}
+
+TEST(Camera, RollsClockwiseAsSeenFromBehind) {
+    CameraPose pose{{0, 0, 5}, {0, 0, 0}, 45};
+    pose.roll_degrees = 90;
+    const Camera camera = make_camera(pose, {}, 8, 8);
+    EXPECT_NEAR(normalised(camera.right).y, -1, 1e-6); // what was below is to the right now
+    EXPECT_NEAR(normalised(camera.down).x, -1, 1e-6);
+    pose.roll_degrees = -30;
+    EXPECT_NEAR(normalised(make_camera(pose, {}, 8, 8).right).y, 0.5, 1e-6);
 }
 
 } // namespace

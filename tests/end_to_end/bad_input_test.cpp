@@ -158,8 +158,9 @@ TEST_F(BadInput, SizesThatNoMemoryHolds) {
 }
 TEST_F(BadInput, CameraThatSeesNothing) {
     folder_.write("scene.obj", triangle);
-    for (const char* camera : {"0,0,1", "0,0,1,0,0,1,60", "0,0,1,0,0,0,0", "0,0,1,0,0,0,180", "a,b,c,d,e,f,g",
-                               "nan,0,1,0,0,0,60", "0,1,0,0,0,0,60,7"})
+    for (const char* camera :
+         {"0,0,1", "0,0,1,0,0,1,60", "0,0,1,0,0,0,0", "0,0,1,0,0,0,180", "a,b,c,d,e,f,g", "nan,0,1,0,0,0,60",
+          "0,1,0,0,0,0,60,7,8", "0,1,0,0,0,0,60,nan", "0,1,0,0,0,0,60,"})
         expect_refusal(tiny + Options{"--scene", "scene.obj", "--out", "out.png", "--camera", camera},
                        {"--camera"});
 }

@@ -1,6 +1,7 @@
 // tests/domains/cluster/made_up_work.hpp - a rank's part of a shared job, without a runtime: one device, and
 // the ranks below.
 #pragma once
+#include <headrace/core/error.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/internal/core/schedule.hpp>
 #include <headrace/internal/domains/cluster/job_share.hpp>
@@ -141,6 +142,7 @@ public:
         settle();
     }
     void abandoned(int rank, const WorkRange& work) override {
+        if (!stop_reason_) throw Error{ErrorKind::internal, "a device could take " + work.text() + " again"};
         schedule_.returned(participant_of(rank), work_of(work), true);
         settle();
     }

@@ -1,0 +1,95 @@
+// What of a scene is shown, and how brightly: cameras by name and number, exposure, tones.
+#include "end_to_end/path_tracer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace headrace::end_to_end {
+namespace {
+
+/// A glowing triangle, and two cameras that see it: one from the front, one from the front and turned.
+class Cameras : public testing::Test {
+protected:
+    void SetUp() override {
+        constexpr float numbers[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+        folder_.write("t.bin", std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+        folder_.write(
+            "s.gltf",
+            R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0,1,2]}],"nodes":[{"mesh":0},)"
+            R"({"name":"Front","camera":0,"translation":[0.5,0.25,3]},)"
+            R"({"name":"Leaning","camera":0,"translation":[0.5,0.25,3],"rotation":[0,0,0.5,0.8660254037844386]}],)"
+            R"("cameras":[{"type":"perspective","perspective":{"yfov":0.7853981633974483,"znear":0.1}}],)"
+            R"("meshes":[{"primitives":[{"attributes":{"POSITION":0},"material":0}]}],"materials":[{"emissiveFactor":[0.25,0.5,0.125],)"
+            R"("pbrMetallicRoughness":{"baseColorFactor":[0,0,0,1],"metallicFactor":0}}],)"
+            R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}],)"
+            R"("bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":"t.bin"}]})");
+    }
+    Image shown(const Options& more) {
+        return render(folder_, Options{"--scene", "s.gltf", "--devices", "cpu", "--width", "24", "--height",
+                                       "24", "--spp", "4", "--sky", "0,0,0"} +
+                                   more);
+    }
+    Outcome run(const Options& more) {
+        return run_path_tracer(folder_, Options{"--scene", "s.gltf", "--devices", "cpu", "--width", "24",
+                                                "--height", "24", "--spp", "4", "--sky", "0,0,0"} +
+                                            more);
+    }
+    Scratch folder_;
+};
+
+TEST_F(Cameras, AreListedAndNoPictureIsMade) {
+    const Outcome outcome = run({"--list-cameras", "--out", "o.png"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, "0\tFront\t0.5,0.25,3,0.5,0.25,2,45\n"
+                              "1\tLeaning\t0.5,0.25,3,0.5,0.25,2,45,-60\n");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "o.png"));
+}
+
+TEST_F(Cameras, OfTheSceneShowWhatTheirDescriptionsShow) {
+    const Image front = shown({}), leaning = shown({"--camera", "Leaning"});
+    EXPECT_EQ(front.values, shown({"--camera", "Front"}).values);
+    EXPECT_EQ(front.values, shown({"--camera", "0"}).values);
+    EXPECT_EQ(leaning.values, shown({"--camera", "1"}).values);
+    EXPECT_GT(rms_difference(front, leaning), 0.01);
+    // Rounding of the angle moves an edge past a ray here and there.
+    EXPECT_LT(rms_difference(front, shown({"--camera", "0.5,0.25,3,0.5,0.25,2,45"})), 1e-6);
+    EXPECT_LT(rms_difference(leaning, shown({"--camera", "0.5,0.25,3,0.5,0.25,2,45,-60"})), 0.01);
+}
+
+TEST_F(Cameras, ThatAreNotThereAreRefused) {
+    const Outcome outcome = run({"--camera", "Back", "--out", "o.png"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(
+        outcome.errors.find(R"(--camera Back: the scene has no such camera; it has 0 "Front", 1 "Leaning")"),
+        std::string::npos)
+        << outcome.errors;
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "o.png"));
+}
+
+TEST_F(Cameras, ExposeByPowersOfTwo) {
+    const Image plain = shown({}), bright = shown({"--exposure", "3"}), dark = shown({"--exposure", "-1"});
+    for (std::size_t i = 0; i < plain.values.size(); ++i) {
+        ASSERT_EQ(bright.values[i], 8 * plain.values[i]);
+        ASSERT_EQ(dark.values[i], 0.5f * plain.values[i]);
+    }
+}
+
+TEST_F(Cameras, MapTonesOfPngAlone) {
+    EXPECT_EQ(run({"--tone-map", "agx", "--out", "o.exr"}).exit_code, 2);
+    for (const char* map : {"none", "aces", "agx"})
+        EXPECT_EQ(run({"--tone-map", map, "--out", std::string(map) + ".png"}).exit_code, 0);
+    const auto bytes = [&](const char* name) {
+        std::ifstream file(folder_.path() / name, std::ios::binary);
+        return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    EXPECT_NE(bytes("none.png"), bytes("aces.png"));
+    EXPECT_NE(bytes("none.png"), bytes("agx.png"));
+    EXPECT_NE(bytes("aces.png"), bytes("agx.png"));
+}
+
+} // namespace
+} // namespace headrace::end_to_end
