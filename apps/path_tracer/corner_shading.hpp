@@ -11,8 +11,7 @@ namespace path_tracer {
 
 /// Whether a vector of a file has a direction.
 [[nodiscard]] inline bool is_direction(Point vector) {
-    const double size = largest_part(vector);
-    return size > 0 && std::isfinite(size) && std::isfinite(vector.x) && std::isfinite(vector.y) &&
+    return largest_part(vector) > 0 && std::isfinite(vector.x) && std::isfinite(vector.y) &&
            std::isfinite(vector.z);
 }
 

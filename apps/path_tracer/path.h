@@ -177,14 +177,14 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
     const float keep = 0.999999f, third = (1 - keep) / 3;
     next->u = hit.u * keep + third;
     next->v = hit.v * keep + third;
-    Float3 shading = normal;
+    Float3 shading = normal, lobe = normal;
     Rgb throughput = vertex->throughput;
     if (has_corners) {
         const CornerShading corners = fetch(scene->corner_shading, hit.triangle);
         shading = shading_normal(corners, hit.u, hit.v, normal);
+        lobe = lambert_lobe(shading, normal);
         throughput = rgb_mul(throughput, corner_tint(scene, corners, hit.u, hit.v));
     }
-    const Float3 lobe = !has_corners ? normal : lambert_lobe(shading, normal);
     const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
         const Ray shadow = {point_of(&triangle, next->u, next->v),
@@ -207,8 +207,8 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
     if (random.x < material.glass_chance) {
         const float ratio = from_outside ? material.ior : 1 / material.ior;
         const Float3 mirrored = mirrored_direction(has_corners, vertex->direction, shading, normal, cosine);
-        const Float3 facet = !has_corners ? normal : normalised(sub(mirrored, vertex->direction));
-        const float facet_cosine = !has_corners ? cosine : -dot_of(facet, vertex->direction);
+        const Float3 facet = has_corners ? normalised(sub(mirrored, vertex->direction)) : normal;
+        const float facet_cosine = has_corners ? -dot_of(facet, vertex->direction) : cosine;
         float cosine_in_far = 0;
         next->throughput = rgb_mul(throughput, material.glass);
         if (random.y < fresnel(facet_cosine, ratio, &cosine_in_far)) {
@@ -226,14 +226,14 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
         float sine, cosine_around;
         sin_cos_of_turns(random.z, &sine, &cosine_around);
         const float radius = sqrt(random.y); // a point of the unit disk, lifted onto the sphere
-        if (!has_corners) {
+        const float x = radius * cosine_around, y = radius * sine;
+        if (has_corners) {
+            next->direction = lambert_direction(shading, normal, x, y);
+        } else {
             Float3 tangent, bitangent;
             make_frame(normal, &tangent, &bitangent);
-            next->direction =
-                normalised(add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
-                               scaled(normal, sqrt(1 - random.y))));
-        } else {
-            next->direction = lambert_direction(shading, normal, radius * cosine_around, radius * sine);
+            next->direction = normalised(
+                add(add(scaled(tangent, x), scaled(bitangent, y)), scaled(normal, sqrt(1 - random.y))));
         }
         if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(lobe, next->direction));
     }

@@ -8,7 +8,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -143,30 +145,43 @@ private:
             if (std::count_if(element.properties.begin(), element.properties.end(), is_it) != 1)
                 refuse(std::string("has vertices without one ") + name + "; export the mesh again");
         }
-        const auto has = [&](const std::string& name) {
-            return std::any_of(
-                element.properties.begin(), element.properties.end(),
-                [&](const Property& property) { return property.name == name && !property.is_list; });
-        };
-        has_normals_ = has("nx") && has("ny") && has("nz");
-        for (const ColourNames& names : colour_names)
-            if (colour_names_ == nullptr && has(names[0]) && has(names[1]) && has(names[2]))
-                colour_names_ = &names;
+        parts_of_vertex_.assign(element.properties.size(), std::nullopt);
+        static_cast<void>(find_parts(element, {"x", "y", "z"}, place));
+        has_normals_ = find_parts(element, {"nx", "ny", "nz"}, normal);
+        for (const auto& names : colour_names) {
+            has_colours_ = find_parts(element, {names[0], names[1], names[2]}, colour);
+            if (!has_colours_) continue;
+            static_cast<void>(find_parts(element, {names[3]}, opacity));
+            break;
+        }
     }
 
+    /// The numbers of a vertex that are used: three, three, three and one.
+    static constexpr std::size_t place = 0, normal = 3, colour = 6, opacity = 9, part_count = 10;
     /// Red, green, blue, opacity.
-    using ColourNames = std::array<std::string, 4>;
-    static inline const std::array<ColourNames, 3> colour_names = {
+    static constexpr std::array<std::array<std::string_view, 4>, 3> colour_names = {
         {{"red", "green", "blue", "alpha"},
          {"r", "g", "b", "a"},
          {"diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"}}};
 
-    /// The part of the vertices' colours that a property of theirs is: 0 to 3.
-    [[nodiscard]] std::optional<std::size_t> colour_part(const Property& property) const {
-        if (colour_names_ == nullptr || property.is_list) return std::nullopt;
-        const auto found = std::find(colour_names_->begin(), colour_names_->end(), property.name);
-        if (found == colour_names_->end()) return std::nullopt;
-        return static_cast<std::size_t>(found - colour_names_->begin());
+    /// Notes which properties are the parts from `first` on. False, and nothing is noted, if one is not
+    /// there.
+    bool find_parts(const Element& element, std::initializer_list<std::string_view> names,
+                    std::size_t first) {
+        auto parts = parts_of_vertex_;
+        std::size_t part = first;
+        for (const std::string_view name : names) {
+            bool is_there = false;
+            for (std::size_t i = 0; i < parts.size(); ++i)
+                if (element.properties[i].name == name && !element.properties[i].is_list) {
+                    parts[i] = part;
+                    is_there = true;
+                }
+            if (!is_there) return false;
+            ++part;
+        }
+        parts_of_vertex_ = std::move(parts);
+        return true;
     }
 
     static bool has_corners(const Property& property) {
@@ -189,11 +204,15 @@ private:
             if (element.count > 0) not_shown_.add("element " + excerpt(element.name));
             return;
         }
-        for (const Property& property : element.properties)
-            if (!has_corners(property) && !(element.name == "vertex" && colour_part(property)) &&
-                std::find(no_matter.begin(), no_matter.end(), property.name) == no_matter.end())
-                not_shown_.add((element.name == "vertex" ? "vertex " : "face ") +
-                               (is_colour(property.name) ? "colours" : "property " + excerpt(property.name)));
+        const bool is_vertex = element.name == "vertex";
+        for (std::size_t i = 0; i < element.properties.size(); ++i) {
+            const Property& property = element.properties[i];
+            if (has_corners(property) || (is_vertex && parts_of_vertex_[i]) ||
+                std::find(no_matter.begin(), no_matter.end(), property.name) != no_matter.end())
+                continue;
+            not_shown_.add((is_vertex ? "vertex " : "face ") +
+                           (is_colour(property.name) ? "colours" : "property " + excerpt(property.name)));
+        }
     }
 
     void read_header() {
@@ -321,42 +340,31 @@ private:
     }
 
     void read_vertex(const Element& element, std::uint64_t number) {
-        Point position{0, 0, 0}, normal{0, 0, 0};
-        std::array<double, 4> colour{0, 0, 0, 1};
-        const std::array<std::pair<std::string_view, double*>, 6> wanted = {{{"x", &position.x},
-                                                                             {"y", &position.y},
-                                                                             {"z", &position.z},
-                                                                             {"nx", &normal.x},
-                                                                             {"ny", &normal.y},
-                                                                             {"nz", &normal.z}}};
-        for (const Property& property : element.properties) {
-            if (const auto part = colour_part(property)) {
-                colour[*part] = next(property.type) / largest_of(property.type);
-                continue;
-            }
-            const auto* const found = std::find_if(
-                wanted.begin(), wanted.end(), [&](const auto& one) { return one.first == property.name; });
-            if (found == wanted.end() || property.is_list) {
+        std::array<double, part_count> parts{};
+        parts[opacity] = 1;
+        for (std::size_t i = 0; i < element.properties.size(); ++i) {
+            const Property& property = element.properties[i];
+            const std::optional<std::size_t> part = parts_of_vertex_[i];
+            if (!part) {
                 skip(property);
                 continue;
             }
-            double* const coordinate = found->second;
-            const double value = next(property.type);
-            if (found->first.front() == 'n') {
-                *coordinate = value;
-                continue;
-            }
-            if (!(std::abs(value) <= farthest_coordinate) && vertex_faults_.count(positions_.size()) == 0)
+            double& value = parts[*part] = next(property.type);
+            if (*part >= colour) value /= largest_of(property.type);
+            if (*part < normal && !(std::abs(value) <= farthest_coordinate) &&
+                vertex_faults_.count(positions_.size()) == 0)
                 vertex_faults_[positions_.size()] = "vertex " + std::to_string(number) + ": " +
                                                     property.name +
                                                     " is not finite or too large; export the mesh again";
-            *coordinate = value;
         }
-        positions_.push_back(position);
-        if (has_normals_) normals_.push_back(normal);
-        if (colour_names_ == nullptr) return;
-        if (colour[3] < 1) not_shown_.add("vertex opacity");
-        const auto linear = linear_colour({colour[0], colour[1], colour[2]});
+        const auto point = [&parts](std::size_t first) {
+            return Point{parts[first], parts[first + 1], parts[first + 2]};
+        };
+        positions_.push_back(point(place));
+        if (has_normals_) normals_.push_back(point(normal));
+        if (!has_colours_) return;
+        if (parts[opacity] < 1) not_shown_.add("vertex opacity");
+        const auto linear = linear_colour({parts[colour], parts[colour + 1], parts[colour + 2]});
         if (!linear) not_shown_.add(bad_colours);
         colours_.push_back(linear.value_or(Rgb{1, 1, 1}));
     }
@@ -497,8 +505,8 @@ private:
     NotShown not_shown_;
     bool has_short_face_ = false;
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
-    bool has_normals_ = false;                         ///< vertices
-    const ColourNames* colour_names_ = nullptr;        ///< of vertices; null: they have none
+    std::vector<std::optional<std::size_t>> parts_of_vertex_; ///< what each of its properties is
+    bool has_normals_ = false, has_colours_ = false;          ///< vertices
     std::vector<Rgb> colours_;
     std::vector<Point> positions_, normals_;
     std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other

@@ -39,6 +39,14 @@ std::string_view without_byte_order_mark(std::string_view text) {
     return text;
 }
 
+void give_normals(Scene& scene, SceneTriangle& triangle, Point across, const std::array<Point, 3>& normals) {
+    const auto& [a, b, c] = normals;
+    const auto encoded = encoded_normals(normalised(across), normalised(a), normalised(b), normalised(c));
+    if (!encoded) return;
+    triangle.normals = static_cast<uint32_t>(scene.normals.size());
+    scene.normals.push_back(*encoded);
+}
+
 void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material) {
     const auto& [corners, normals, colours] = polygon;
     const bool is_smooth = !normals.empty() && std::all_of(normals.begin(), normals.end(), is_direction);
@@ -49,14 +57,8 @@ void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material) {
         // Thinner than 2^-42 of its length is what rounding makes of corners in a row.
         if (!(length(across) > 0x1p-42 * longest * longest)) continue;
         SceneTriangle& triangle = scene.triangles.emplace_back(SceneTriangle{a, b, c, material});
-        if (is_smooth) {
-            const auto encoded = encoded_normals(normalised(across), normalised(normals[first]),
-                                                 normalised(normals[second]), normalised(normals[third]));
-            if (encoded) {
-                triangle.normals = static_cast<uint32_t>(scene.normals.size());
-                scene.normals.push_back(*encoded);
-            }
-        }
+        if (is_smooth)
+            give_normals(scene, triangle, across, {normals[first], normals[second], normals[third]});
         if (!colours.empty()) {
             triangle.colours = static_cast<uint32_t>(scene.colours.size());
             scene.colours.push_back({colours[first], colours[second], colours[third]});

@@ -72,12 +72,10 @@ struct Scene {
 /// MTL       Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
 ///           Ni, tinted by Tf; others show Kd only, as there is no glossy surface here. 4 and 9 are opaque
 ///           and show Kd only if opacity and Tf are 1, because exporters write them so for everything
-/// Normals   at corners, of any length, turn what surfaces reflect as if they were smooth (corner_shading.h);
-/// faces without
+/// Normals   at corners, of any length, make curved surfaces look smooth (corner_shading.h); faces without
 ///           them are flat
-/// Colours   of vertices are factors of what a material sends on; without a material, they are all of it.
-/// Those of OBJ and PLY
-///           are sRGB, those of glTF linear
+/// Colours   of vertices are factors of what a material sends on; without a material, they are all of it. Of
+///           OBJ and PLY they are sRGB, of glTF linear
 /// PLY       polygons and triangle strips
 /// glTF      base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
 ///           KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior,
@@ -87,8 +85,10 @@ struct Scene {
 /// Errors    not_found, io or invalid_argument with the file, the place in it, and what to do
 [[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo, FileRules rules = {});
 
-/// The scene's camera with this name, or else with this number, from 0 on; if `which` is empty, its first
-/// one, or a view that shows all of the scene, from +z. Errors  invalid_argument: which cameras there are
+/// The scene's camera with this name, or else with this number, from 0 on. If `which` is empty: its first
+/// one, or a view from +z that shows all of the scene.
+///
+/// Errors    invalid_argument: which cameras there are
 [[nodiscard]] CameraPose camera_of(const Scene& scene, const std::string& which);
 
 /// A line for each camera: its number, its name, and what --camera takes to be in its place.

@@ -31,6 +31,10 @@ struct Polygon {
 /// Appends a polygon as triangles; those without area are left out.
 void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material);
 
+/// Gives normals of any length to the corners of a triangle of the scene, which is flat so far. It stays flat
+/// if they are its own, `across` its plane.
+void give_normals(Scene& scene, SceneTriangle& triangle, Point across, const std::array<Point, 3>& normals);
+
 /// What is said of files that have such.
 constexpr const char* bad_normals = "normals of length 0 or not finite";
 constexpr const char* bad_colours = "vertex colours that are not between 0 and 1";

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <numbers>
 
@@ -200,6 +199,16 @@ struct RoundSphere {
     PreparedScene ready;
     Frame frame{};
 
+    explicit RoundSphere(const SurfaceDescription& surface) {
+        builder.material(surface).sphere({0, 0, 0}, 1, 3).normals(of_sphere);
+        prepare();
+    }
+    /// Once more, when something has been added.
+    void prepare() {
+        ready = prepare_scene(builder.scene());
+        frame = small_frame(ready, {{0, 0, 6}, {0, 0, 0}, 20}, 64, 64);
+    }
+
     /// What the rays through the pixels' middles meet on the sphere: the way of the ray, and the normal.
     void for_each_hit(const std::function<void(const VertexResult&, Point way, Point normal)>& visit) const {
         for (std::uint64_t i = 0; i < paths_of(frame, 1); ++i) {
@@ -216,13 +225,11 @@ struct RoundSphere {
 TEST(SmoothSphere, IsLitAsARoundOne) {
     constexpr double albedo = 0.6, emission = 1e6, size = 0.01;
     const Point lamp{8, 6, 10};
-    RoundSphere sphere;
-    sphere.builder.material(lambert(static_cast<float>(albedo))).sphere({0, 0, 0}, 1, 3).normals(of_sphere);
+    RoundSphere sphere(lambert(static_cast<float>(albedo)));
     const Point across = normalised(cross(lamp, {0, 1, 0})) * size,
                 up = normalised(cross(across, lamp)) * size;
     sphere.builder.material(lambert(0, emission)).triangle(lamp, lamp + across, lamp + up);
-    sphere.ready = prepare_scene(sphere.builder.scene());
-    sphere.frame = small_frame(sphere.ready, {{0, 0, 6}, {0, 0, 0}, 20}, 64, 64);
+    sphere.prepare();
     sphere.frame.shadow_rays = 1;
     int seen = 0;
     sphere.for_each_hit([&](const VertexResult& result, Point, Point normal) {
@@ -239,12 +246,8 @@ TEST(SmoothSphere, IsLitAsARoundOne) {
 }
 
 TEST(SmoothSphere, MirrorsAsARoundOne) {
-    RoundSphere sphere;
-    sphere.builder.material(mirror(1)).sphere({0, 0, 0}, 1, 3).normals(of_sphere);
-    sphere.ready = prepare_scene(sphere.builder.scene());
-    sphere.frame = small_frame(sphere.ready, {{0, 0, 6}, {0, 0, 0}, 20}, 64, 64);
     int seen = 0;
-    sphere.for_each_hit([&](const VertexResult& result, Point way, Point normal) {
+    RoundSphere(mirror(1)).for_each_hit([&](const VertexResult& result, Point way, Point normal) {
         if (dot(normal, way) > -0.4) return; // bent, beside the outline
         const Point expected = way - normal * (2 * dot(normal, way));
         ASSERT_LT(length(wide(result.next.direction) - expected), 5e-4);
@@ -254,12 +257,8 @@ TEST(SmoothSphere, MirrorsAsARoundOne) {
 }
 
 TEST(SmoothSphere, RefractsAsARoundOne) {
-    RoundSphere sphere;
-    sphere.builder.material(glass(1.5f)).sphere({0, 0, 0}, 1, 3).normals(of_sphere);
-    sphere.ready = prepare_scene(sphere.builder.scene());
-    sphere.frame = small_frame(sphere.ready, {{0, 0, 6}, {0, 0, 0}, 20}, 64, 64);
     int seen = 0;
-    sphere.for_each_hit([&](const VertexResult& result, Point way, Point normal) {
+    RoundSphere(glass(1.5f)).for_each_hit([&](const VertexResult& result, Point way, Point normal) {
         const double cosine = -dot(normal, way);
         if (cosine < 0.4 || dot(wide(result.next.direction), normal) > 0) return;
         const double in_far = std::sqrt(1 - (1 - cosine * cosine) / (1.5 * 1.5));
@@ -401,25 +400,34 @@ TEST(NormalsOfFiles, Ply) {
     EXPECT_TRUE(two.notes.empty());
 }
 
-/// A triangle with normals (0, 0, 1), (1, 0, 1), (0, 1, 1).
-std::string gltf_with_normals(const std::string& node, const std::string& accessor) {
+/// The usual triangle with one more attribute, of these bytes, as the accessor says.
+std::string gltf_with(const std::string& attribute, const std::string& accessor, const std::string& bytes,
+                      const std::string& node = R"({"mesh":0})") {
     GltfParts parts;
     parts.nodes = node;
-    std::string bytes = parts.buffer();
-    bytes.resize(44); // floats begin at multiples of 4
-    const std::array<float, 9> normals = {0, 0, 1, 1, 0, 1, 0, 1, 1};
-    bytes.append(reinterpret_cast<const char*>(normals.data()), sizeof normals);
-    parts.byte_length = static_cast<int>(bytes.size());
-    std::string text = parts.json("data:application/octet-stream;base64," + base64(bytes));
+    std::string all = parts.buffer();
+    all.resize(44); // floats begin at multiples of 4
+    all += bytes;
+    parts.byte_length = static_cast<int>(all.size());
+    std::string text = parts.json("data:application/octet-stream;base64," + base64(all));
     const auto put = [&](const std::string& before, const std::string& what) {
         const auto at = text.find(before);
         ASSERT_NE(at, std::string::npos);
         text.insert(at + before.size(), what);
     };
-    put(R"("POSITION":0)", R"(,"NORMAL":2)");
+    put(R"("POSITION":0)", ",\"" + attribute + "\":2");
     put(R"("type":"SCALAR","count":3})", "," + accessor);
-    put(R"("byteOffset":36,"byteLength":6})", R"(,{"buffer":0,"byteOffset":44,"byteLength":36})");
+    put(R"("byteOffset":36,"byteLength":6})",
+        R"(,{"buffer":0,"byteOffset":44,"byteLength":)" + std::to_string(bytes.size()) + "}");
     return text;
+}
+template <class Numbers>
+std::string bytes_of(const Numbers& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), sizeof numbers};
+}
+/// Normals (0, 0, 1), (1, 0, 1), (0, 1, 1).
+std::string gltf_with_normals(const std::string& node, const std::string& accessor) {
+    return gltf_with("NORMAL", accessor, bytes_of(std::array<float, 9>{0, 0, 1, 1, 0, 1, 0, 1, 1}), node);
 }
 const std::string three_floats = R"({"bufferView":2,"componentType":5126,"type":"VEC3","count":3})";
 
@@ -533,36 +541,20 @@ TEST(ColoursOfFiles, Ply) {
 TEST(ColoursOfFiles, Gltf) {
     const ScratchFolder folder;
     const auto load = [&](const std::string& accessor, const std::string& bytes) {
-        GltfParts parts;
-        std::string all = parts.buffer();
-        all.resize(44);
-        all += bytes;
-        parts.byte_length = static_cast<int>(all.size());
-        std::string text = parts.json("data:application/octet-stream;base64," + base64(all));
-        const auto put = [&](const std::string& before, const std::string& what) {
-            text.insert(text.find(before) + before.size(), what);
-        };
-        put(R"("POSITION":0)", R"(,"COLOR_0":2)");
-        put(R"("type":"SCALAR","count":3})", "," + accessor);
-        put(R"("byteOffset":36,"byteLength":6})",
-            R"(,{"buffer":0,"byteOffset":44,"byteLength":)" + std::to_string(bytes.size()) + "}");
-        return load_scene(folder.write("s.gltf", text), 0.25f);
+        return load_scene(folder.write("s.gltf", gltf_with("COLOR_0", accessor, bytes)), 0.25f);
     };
     const std::array<float, 9> floats = {1, 0, 0, 0, 1, 0, 0.5f, 0.5f, 0.5f};
-    const Scene scene = load(R"({"bufferView":2,"componentType":5126,"type":"VEC3","count":3})",
-                             std::string(reinterpret_cast<const char*>(floats.data()), sizeof floats));
+    const Scene scene = load(three_floats, bytes_of(floats));
     expect_corner_colours(scene, 0, {red, green, Rgb{0.5f, 0.5f, 0.5f}}); // linear
     EXPECT_EQ(albedo_of(scene, 0), 1);
     EXPECT_TRUE(scene.notes.empty());
     const std::array<std::uint8_t, 12> four = {255, 0, 0, 255, 0, 255, 0, 9, 51, 51, 51, 255};
     expect_corner_colours(
         load(R"({"bufferView":2,"componentType":5121,"normalized":true,"type":"VEC4","count":3})",
-             std::string(reinterpret_cast<const char*>(four.data()), sizeof four)),
+             bytes_of(four)),
         0, {red, green, Rgb{0.2f, 0.2f, 0.2f}});
     const std::array<float, 9> bright = {1, 0, 0, 0, 7, 0, 0.5f, 0.5f, 0.5f};
-    EXPECT_THAT(load(R"({"bufferView":2,"componentType":5126,"type":"VEC3","count":3})",
-                     std::string(reinterpret_cast<const char*>(bright.data()), sizeof bright))
-                    .notes,
+    EXPECT_THAT(load(three_floats, bytes_of(bright)).notes,
                 ElementsAre(HasSubstr("vertex colours that are not between 0 and 1")));
 }
 

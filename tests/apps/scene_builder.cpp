@@ -1,6 +1,6 @@
 // tests/apps/scene_builder.cpp - see scene_builder.hpp.
 #include "apps/scene_builder.hpp"
-#include "corner_shading.hpp"
+#include "scene_readers.hpp"
 #include "vector_math.hpp"
 
 #include <array>
@@ -71,12 +71,9 @@ SceneBuilder& SceneBuilder::soup(std::mt19937& random, int count, float extent, 
 SceneBuilder& SceneBuilder::normals(const std::function<Point(Point corner)>& normal_at) {
     scene_.normals.clear();
     for (SceneTriangle& triangle : scene_.triangles) {
-        const auto at = [&](Point corner) { return normalised(normal_at(corner)); };
-        const auto encoded =
-            encoded_normals(normalised(cross(triangle.b - triangle.a, triangle.c - triangle.a)),
-                            at(triangle.a), at(triangle.b), at(triangle.c));
-        triangle.normals = encoded ? static_cast<uint32_t>(scene_.normals.size()) : SceneTriangle::none;
-        if (encoded) scene_.normals.push_back(*encoded);
+        const Point a = triangle.a, b = triangle.b, c = triangle.c;
+        triangle.normals = SceneTriangle::none;
+        give_normals(scene_, triangle, cross(b - a, c - a), {normal_at(a), normal_at(b), normal_at(c)});
     }
     return *this;
 }

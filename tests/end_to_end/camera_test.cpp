@@ -1,4 +1,5 @@
 // What of a scene is shown, and how brightly: cameras by name and number, exposure, tones.
+#include "end_to_end/glowing_triangle.hpp"
 #include "end_to_end/path_tracer.hpp"
 
 #include <gtest/gtest.h>
@@ -15,29 +16,20 @@ namespace {
 class Cameras : public testing::Test {
 protected:
     void SetUp() override {
-        constexpr float numbers[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-        folder_.write("t.bin", std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+        folder_.write("t.bin", triangle_numbers());
         folder_.write(
             "s.gltf",
-            R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0,1,2]}],"nodes":[{"mesh":0},)"
-            R"({"name":"Front","camera":0,"translation":[0.5,0.25,3]},)"
-            R"({"name":"Leaning","camera":0,"translation":[0.5,0.25,3],"rotation":[0,0,0.5,0.8660254037844386]}],)"
-            R"("cameras":[{"type":"perspective","perspective":{"yfov":0.7853981633974483,"znear":0.1}}],)"
-            R"("meshes":[{"primitives":[{"attributes":{"POSITION":0},"material":0}]}],"materials":[{"emissiveFactor":[0.25,0.5,0.125],)"
-            R"("pbrMetallicRoughness":{"baseColorFactor":[0,0,0,1],"metallicFactor":0}}],)"
-            R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}],)"
-            R"("bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":"t.bin"}]})");
+            glowing_triangle(
+                "t.bin",
+                R"({"mesh":0},{"name":"Front","camera":0,"translation":[0.5,0.25,3]},)"
+                R"({"name":"Leaning","camera":0,"translation":[0.5,0.25,3],"rotation":[0,0,0.5,0.8660254037844386]})",
+                "0,1,2"));
     }
-    Image shown(const Options& more) {
-        return render(folder_, Options{"--scene", "s.gltf", "--devices", "cpu", "--width", "24", "--height",
-                                       "24", "--spp", "4", "--sky", "0,0,0"} +
-                                   more);
-    }
-    Outcome run(const Options& more) {
-        return run_path_tracer(folder_, Options{"--scene", "s.gltf", "--devices", "cpu", "--width", "24",
-                                                "--height", "24", "--spp", "4", "--sky", "0,0,0"} +
-                                            more);
-    }
+    Image shown(const Options& more) { return render(folder_, small + more); }
+    Outcome run(const Options& more) { return run_path_tracer(folder_, small + more); }
+
+    const Options small{"--scene",  "s.gltf", "--devices", "cpu", "--width", "24",
+                        "--height", "24",     "--spp",     "4",   "--sky",   "0,0,0"};
     Scratch folder_;
 };
 

@@ -1,5 +1,6 @@
 // Scenes as other programs write them, through the program: what a file names is looked at before it is read,
 // what is not shown is named on stderr, and the camera's roll is in the picture.
+#include "end_to_end/glowing_triangle.hpp"
 #include "end_to_end/path_tracer.hpp"
 
 #include <gtest/gtest.h>
@@ -10,23 +11,6 @@
 
 namespace headrace::end_to_end {
 namespace {
-
-/// One triangle, (0, 0, 0) (1, 0, 0) (0, 1, 0), which glows red; its numbers are in the file `uri`.
-std::string glowing_triangle(const std::string& uri, const std::string& nodes,
-                             const std::string& roots = "0") {
-    return R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[)" + roots + R"(]}],"nodes":[)" +
-           nodes +
-           R"(],"meshes":[{"primitives":[{"attributes":{"POSITION":0},"material":0}]}],"materials":[{"emissiveFactor":[0.25,0,0],)"
-           R"("pbrMetallicRoughness":{"baseColorFactor":[0,0,0,1],"metallicFactor":0}}],)"
-           R"("cameras":[{"type":"perspective","perspective":{"yfov":0.7853981633974483,"znear":0.1}}],)"
-           R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}],)"
-           R"("bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":")" +
-           uri + R"("}]})";
-}
-std::string triangle_numbers() {
-    constexpr float numbers[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-    return {reinterpret_cast<const char*>(numbers), sizeof numbers};
-}
 
 const Options tiny{"--width", "16", "--height", "16", "--spp", "4", "--sky", "0,0,0"};
 
