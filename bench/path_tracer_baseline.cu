@@ -82,10 +82,18 @@ struct DeviceScene {
     SceneView view;
 
     explicit DeviceScene(const PreparedScene& scene)
-        : view{upload(scene.nodes, owners),         upload(scene.triangles, owners),
-               upload(scene.details, owners),       upload(scene.materials, owners),
-               upload(scene.lights, owners),        upload(scene.corner_shading, owners),
-               upload(scene.corner_colours, owners)} {}
+        : view{upload(scene.nodes, owners),
+               upload(scene.triangles, owners),
+               upload(scene.details, owners),
+               upload(scene.materials, owners),
+               upload(scene.lights, owners),
+               upload(scene.corner_shading, owners),
+               upload(scene.corner_colours, owners),
+               upload(scene.corner_places, owners),
+               upload(scene.surface_textures, owners),
+               upload(scene.textures, owners),
+               upload(scene.texture_levels, owners),
+               upload(scene.texels, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
@@ -98,6 +106,10 @@ Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, cons
     frame.shadow_rays = options.shadow_rays;
     frame.lights = prepared.light_count;
     frame.has_corners = prepared.has_corners ? 1 : 0;
+    frame.has_holes = prepared.has_holes ? 1 : 0;
+    const SampleWidth width = sample_width(view, prepared.placement, options.height, options.spp);
+    frame.first_width = width.at_camera;
+    frame.spread = width.spread;
     frame.sky = options.sky;
     return frame;
 }

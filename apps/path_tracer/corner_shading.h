@@ -14,8 +14,6 @@ HEADRACE_NAMESPACE(path_tracer)
 /// The least rise of a direction above its triangle: rounding does not turn it to the other side.
 #define PATH_TRACER_LEAST_RISE 0x1p-20f
 
-HEADRACE_FUNCTION float magnitude(float value) { return value < 0 ? -value : value; }
-
 /// A direction of length 1 from its two numbers.
 HEADRACE_FUNCTION Float3 decoded_normal(uint32_t code) {
     const float step = 2.0f / (float)PATH_TRACER_NORMAL_STEPS;
@@ -24,6 +22,11 @@ HEADRACE_FUNCTION Float3 decoded_normal(uint32_t code) {
     if (z >= 0) return normalised(vec(x, y, z));
     return normalised(
         vec((1 - magnitude(y)) * (x < 0 ? -1.0f : 1.0f), (1 - magnitude(x)) * (y < 0 ? -1.0f : 1.0f), z));
+}
+
+/// The direction, or its opposite.
+HEADRACE_FUNCTION Float3 on_side_of(Float3 direction, Float3 normal) {
+    return dot_of(direction, normal) < 0 ? negated(direction) : direction;
 }
 
 /// The shading normal at a point of a triangle, on the side of `normal`, its own; that itself if the triangle
@@ -35,8 +38,7 @@ HEADRACE_FUNCTION Float3 shading_normal(CornerShading corners, float u, float v,
         scaled(decoded_normal(corners.normal_c), v));
     const float size2 = dot_of(sum, sum);
     if (!(size2 > 1e-6f)) return normal; // they point in opposite directions
-    const Float3 shading = scaled(sum, 1.0f / sqrt(size2));
-    return dot_of(shading, normal) < 0 ? negated(shading) : shading;
+    return on_side_of(scaled(sum, 1.0f / sqrt(size2)), normal);
 }
 
 /// A direction that lies below the triangle, mirrored to the other side.
@@ -86,6 +88,14 @@ HEADRACE_FUNCTION Float3 mirrored_above(Float3 direction, Float3 shading, Float3
     const Float3 mirrored = sub(direction, scaled(shading, 2 * dot_of(shading, direction)));
     const float lacks = 16 * PATH_TRACER_LEAST_RISE - dot_of(mirrored, normal);
     return normalised(lacks > 0 ? add(mirrored, scaled(normal, lacks)) : mirrored);
+}
+
+/// The opacity of a triangle at a point: a factor of that of its material.
+HEADRACE_FUNCTION float corner_opacity(const SceneView* scene, CornerShading corners, float u, float v) {
+    if (corners.colours == PATH_TRACER_NONE) return 1;
+    const CornerColours colours = fetch(scene->corner_colours, corners.colours);
+    const float opacity = (1 - u - v) * colours.opacity_a + u * colours.opacity_b + v * colours.opacity_c;
+    return smaller(larger(opacity, 0.0f), 1.0f);
 }
 
 /// The colour of a triangle at a point: a factor of what its surface sends on.

@@ -2,6 +2,7 @@
 #pragma once
 #include "layout.h"
 #include "point.hpp"
+#include "srgb.hpp"
 
 #include <array>
 #include <cmath>
@@ -46,8 +47,7 @@ namespace path_tracer {
     std::array<float, 3> linear{};
     for (std::size_t i = 0; i < srgb.size(); ++i) {
         if (!(srgb[i] >= 0 && srgb[i] <= 1)) return std::nullopt;
-        linear[i] = static_cast<float>(srgb[i] <= 0.04045 ? srgb[i] / 12.92
-                                                          : std::pow((srgb[i] + 0.055) / 1.055, 2.4));
+        linear[i] = static_cast<float>(linear_of_srgb(srgb[i]));
     }
     return Rgb{linear[0], linear[1], linear[2]};
 }

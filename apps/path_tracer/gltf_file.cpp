@@ -1,5 +1,6 @@
 // apps/path_tracer/gltf_file.cpp - see gltf_file.hpp.
 #include "gltf_file.hpp"
+#include "text_lines.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -138,14 +139,19 @@ std::uint64_t GltfAccessor::index(std::uint64_t i) const {
     return bytes == nullptr ? 0 : static_cast<std::uint64_t>(value_at(bytes, component_));
 }
 
-Point GltfAccessor::point(std::uint64_t i) const {
+std::array<double, 4> GltfAccessor::numbers(std::uint64_t i) const {
+    std::array<double, 4> numbers{};
     const char* const bytes = element(i);
-    if (bytes == nullptr) return {0, 0, 0};
-    std::array<double, 3> xyz{};
-    for (std::size_t axis = 0; axis < xyz.size(); ++axis) {
-        xyz[axis] = value_at(bytes + axis * size_of(component_), component_);
-        if (is_normalized_) xyz[axis] = std::max(xyz[axis] / largest_of(component_), -1.0);
+    if (bytes == nullptr) return numbers;
+    for (std::size_t place = 0; place < size_; ++place) {
+        numbers[place] = value_at(bytes + place * size_of(component_), component_);
+        if (is_normalized_) numbers[place] = std::max(numbers[place] / largest_of(component_), -1.0);
     }
+    return numbers;
+}
+
+Point GltfAccessor::point(std::uint64_t i) const {
+    const std::array<double, 4> xyz = numbers(i);
     return {xyz[0], xyz[1], xyz[2]};
 }
 
@@ -245,13 +251,46 @@ std::string GltfFile::read_buffer(std::size_t index, const Json& json) const {
         if (index != 0 || binary_.data() == nullptr) refuse(which + " has no data; export it again");
         return std::string(binary_);
     }
-    if (uri.rfind("data:", 0) == 0) {
-        const auto comma = uri.find(";base64,");
-        if (comma == std::string::npos) refuse(which + " has a data URI that is not base64; export it again");
-        return decode_base64(std::string_view(uri).substr(comma + 8));
-    }
+    std::optional<std::string> bytes = read_uri(uri);
+    if (!bytes) refuse(which + " has a data URI that is not base64; export it again");
+    return *std::move(bytes);
+}
+
+std::string GltfFile::file_of(const std::string& uri) const {
     const std::string decoded = without_percents(uri);
-    return files_.read_named(files_.exists(decoded) || !files_.exists(uri) ? decoded : uri);
+    return files_.exists(decoded) || !files_.exists(uri) ? decoded : uri;
+}
+
+std::optional<std::string> GltfFile::read_uri(const std::string& uri) const {
+    if (uri.rfind("data:", 0) != 0) return files_.read_named(file_of(uri));
+    const auto comma = uri.find(";base64,");
+    if (comma == std::string::npos) return std::nullopt;
+    return decode_base64(std::string_view(uri).substr(comma + 8));
+}
+
+GltfFile::Image GltfFile::image(std::size_t index) {
+    const Json& json = list("images")[index];
+    const std::string uri = text(json, "uri");
+    const bool is_within = uri.empty() || uri.starts_with("data:");
+    Image image{"image " + std::to_string(index) + (is_within ? "" : " (" + excerpt(uri) + ")")};
+    if (uri.empty()) {
+        const auto place = reference(json, "bufferView", "bufferViews");
+        if (!place) {
+            image.fault = "has no data";
+            return image;
+        }
+        const std::uint64_t bytes = size(list("bufferViews")[*place], "byteLength", 0);
+        image.bytes = std::string(view(json, bytes, 1, nullptr), bytes);
+    } else if (const std::string file = is_within ? "" : file_of(uri);
+               !is_within && (!files_.exists(file) || files_.is_empty(file))) {
+        files_.expect_inside(file);
+        image.fault = files_.exists(file) ? "is empty" : "is not there";
+    } else if (std::optional<std::string> bytes = read_uri(uri)) {
+        image.bytes = *std::move(bytes);
+    } else {
+        image.fault = "has a data URI that is not base64";
+    }
+    return image;
 }
 
 std::vector<std::string> GltfFile::unread_buffers() const {
@@ -295,6 +334,7 @@ GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const 
     result.component_ = size(json, "componentType", 0);
     const auto normalized = json.find("normalized");
     result.is_normalized_ = normalized != json.end() && normalized->is_boolean() && normalized->get<bool>();
+    result.size_ = type == "VEC4" ? 4 : type == "VEC3" ? 3 : type == "VEC2" ? 2 : 1;
     const bool is_vector = type != "SCALAR";
     const bool is_known = is_vector
                               ? size_of(result.component_) > 0 && result.component_ != unsigned_int
@@ -302,10 +342,14 @@ GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const 
                                     result.component_ == unsigned_int;
     if (text(json, "type") != type || !is_known)
         refuse(of +
-               (is_vector ? " has elements that are not three floats or short integers"
+               (is_vector ? " has elements that are not " +
+                                std::string(result.size_ == 2   ? "two"
+                                            : result.size_ == 3 ? "three"
+                                                                : "four") +
+                                " floats or short integers"
                           : " has indices that are no unsigned integers") +
                "; export it again");
-    const std::uint64_t element = size_of(result.component_) * (type == "VEC4" ? 4 : is_vector ? 3 : 1);
+    const std::uint64_t element = size_of(result.component_) * result.size_;
     if (json.contains("bufferView"))
         result.data_ = view(json, result.count_, element, &result.stride_);
     else if (result.count_ > zeros_limit)

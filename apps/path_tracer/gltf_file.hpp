@@ -27,12 +27,17 @@ public:
     /// The first three numbers of an element, of any type, which become fractions of their range if they are
     /// normalised.
     [[nodiscard]] Point point(std::uint64_t i) const;
+    /// The same of up to four numbers; those that elements do not have are 0.
+    [[nodiscard]] std::array<double, 4> numbers(std::uint64_t i) const;
+    /// Of an element.
+    [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
     friend class GltfFile;
     [[nodiscard]] const char* element(std::uint64_t i) const;
 
     std::uint64_t count_ = 0, stride_ = 0;
+    std::size_t size_ = 1;        ///< numbers of an element
     std::uint64_t component_ = 0; ///< glTF's number of the type
     bool is_normalized_ = false;
     const char* data_ = nullptr;                    ///< null: zeros
@@ -72,9 +77,17 @@ public:
                    " finite numbers; export it again");
     }
 
-    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC3" or "VEC4". Reads
-    /// its buffers. `of`: for messages
+    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC2", "VEC3" or
+    /// "VEC4". Reads its buffers. `of`: for messages
     [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
+
+    /// The bytes of a picture, or why there are none.
+    struct Image {
+        std::string name; ///< for messages
+        std::string bytes{}, fault{};
+    };
+    /// Errors  invalid_argument for a file that may not be read
+    [[nodiscard]] Image image(std::size_t index);
 
     /// Buffers that nothing has asked for, each with its name.
     [[nodiscard]] std::vector<std::string> unread_buffers() const;
@@ -87,6 +100,9 @@ private:
     std::string_view open_glb(std::string_view bytes);
     std::string_view buffer(std::size_t index);
     std::string read_buffer(std::size_t index, const Json& json) const;
+    /// What a URI names: data within it, or a file. Nothing: data that is not base64.
+    [[nodiscard]] std::optional<std::string> read_uri(const std::string& uri) const;
+    [[nodiscard]] std::string file_of(const std::string& uri) const;
 
     const SceneFiles& files_;
     std::string_view binary_; ///< the chunk of a .glb

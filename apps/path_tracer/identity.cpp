@@ -29,10 +29,35 @@ public:
     void add(const Point& point) {
         for (const double coordinate : {point.x, point.y, point.z}) add(coordinate);
     }
-    [[nodiscard]] std::string fingerprint() const { return headrace::fingerprint(bytes_); }
+    void add(const TextureImage& image) {
+        add(image.width);
+        add(image.height);
+        pictures_ += headrace::fingerprint(std::as_bytes(std::span(image.texels)));
+    }
+    void add(const SurfaceTextureUses& uses) {
+        for (const auto* use : uses.all()) {
+            add(use->has_value());
+            if (*use) add(**use);
+        }
+        add(uses.colours_all);
+        add(uses.normal_scale);
+        add(uses.base);
+        add(uses.metallic);
+        add(uses.transmitted);
+    }
+    void add(const TextureUse& use) {
+        add(use.image);
+        for (const double number : use.transform) add(number);
+        add(use.wrap_u);
+        add(use.wrap_v);
+        add(use.is_pixelated);
+        add(use.set);
+    }
+    [[nodiscard]] std::string fingerprint() const { return headrace::fingerprint(bytes_) + pictures_; }
 
 private:
     std::vector<std::byte> bytes_;
+    std::string pictures_; ///< the fingerprint of each
 };
 
 std::string fingerprint_of(const Scene& scene) {
@@ -42,15 +67,29 @@ std::string fingerprint_of(const Scene& scene) {
         bytes.add(triangle.material);
         bytes.add(triangle.normals);
         bytes.add(triangle.colours);
+        bytes.add(triangle.places);
     }
     for (const auto& normals : scene.normals)
         for (const uint32_t normal : normals) bytes.add(normal);
     for (const auto& colours : scene.colours)
-        for (const Rgb& colour : colours) bytes.add(colour);
+        for (const CornerColour& colour : colours) {
+            bytes.add(colour.colour);
+            bytes.add(colour.opacity);
+        }
+    for (const auto& places : scene.places)
+        for (const TexturePoint& place : places) {
+            bytes.add(place.u);
+            bytes.add(place.v);
+        }
+    for (const TextureImage& image : scene.images) bytes.add(image);
     for (const SurfaceDescription& material : scene.materials) {
         for (const Rgb& colour : {material.diffuse, material.mirror, material.glass, material.emission})
             bytes.add(colour);
         bytes.add(material.ior);
+        bytes.add(material.passing);
+        bytes.add(material.opacity);
+        bytes.add(material.cutoff);
+        bytes.add(material.textures);
     }
     return bytes.fingerprint();
 }
@@ -73,7 +112,7 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
     add("program", "headrace-path-tracer");
     add("kernels", kernels());
     add("scene", fingerprint_of(scene));
-    // Three floats each: no padding.
+    // Numbers of four bytes: no padding.
     add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));
     add("--sky", headrace::fingerprint(std::as_bytes(std::span(&frame.sky, 1))));
     number("--width", options.width);

@@ -42,7 +42,9 @@ typedef struct __attribute__((aligned(16))) Triangle {
     Float3 b;
     uint32_t id; ///< in the order of the scene file; triangles with the same corners have the first one's
     Float3 c;
-    uint32_t unused;
+    /// 1 / (probability per area that a shadow ray goes to a point of this triangle). The largest float: none
+    /// goes.
+    float inverse_density;
 } Triangle;
 
 /// What is needed of a triangle once it is hit, or where floats cannot tell whether it is.
@@ -63,20 +65,80 @@ typedef struct __attribute__((aligned(16))) CornerShading {
     uint32_t colours;                      ///< place of its CornerColours, or PATH_TRACER_NONE
 } CornerShading;
 
-/// Factors of what the surface sends on, at the corners of a triangle.
+/// Factors of what the surface sends on, and of its opacity, at the corners of a triangle.
 typedef struct __attribute__((aligned(16))) CornerColours {
     Rgb a;
-    float unused_a;
+    float opacity_a;
     Rgb b;
-    float unused_b;
+    float opacity_b;
     Rgb c;
-    float unused_c;
+    float opacity_c;
 } CornerColours;
+
+/// A point of a picture: u to the right, v down, from 0 to 1 each; what is beyond, a texture's Wrap says.
+typedef struct TexturePoint {
+    float u, v;
+} TexturePoint;
+
+/// Where the corners of a triangle lie in its textures.
+typedef struct __attribute__((aligned(16))) CornerPlaces {
+    TexturePoint a, b, c;
+    uint32_t other; ///< place of another CornerPlaces of the triangle, or PATH_TRACER_NONE
+    uint32_t unused;
+} CornerPlaces;
 
 #define PATH_TRACER_NORMAL_STEPS 65534 /* even, so that axes are exact */
 #define PATH_TRACER_NONE 0xffffffffu
 
-/// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance.
+/// What is beyond the edges of a picture.
+typedef enum Wrap { WRAP_REPEATS = 0, WRAP_MIRRORS = 1, WRAP_KEEPS_EDGE = 2 } Wrap;
+
+/// Red, green, blue and opacity as 16-bit floats, none of them negative: the first of each pair in the low
+/// bits. Colours are linear.
+typedef struct __attribute__((aligned(8))) Texel {
+    uint32_t red_green, blue_opacity;
+} Texel;
+
+/// A picture, or one of the smaller ones made of it, each half as wide and high as the one before.
+typedef struct __attribute__((aligned(16))) TextureLevel {
+    uint32_t first; ///< place of its upper left texel; the others follow row by row
+    uint32_t width, height;
+    uint32_t unused;
+} TextureLevel;
+
+/// How a material uses a picture.
+typedef struct __attribute__((aligned(16))) Texture {
+    float u_from_u, u_from_v, u_shift; ///< u of the picture = u_from_u u + u_from_v v + u_shift
+    float v_from_u, v_from_v, v_shift;
+    float texels;            ///< of the picture in a unit square of the coordinates at corners
+    uint32_t level, levels;  ///< place of its largest TextureLevel, and how many there are
+    uint32_t wrap_u, wrap_v; ///< see Wrap
+    uint32_t set;            ///< which CornerPlaces of a triangle
+    uint32_t is_pixelated;   ///< 1: magnified, its texels are squares; 0: they run into one another
+    float square_levels;     ///< levels of a quarter of the texels before; those behind are one texel wide
+    uint32_t unused[2];
+} Texture;
+
+/// What a material has besides numbers. Textures are their places, or PATH_TRACER_NONE.
+typedef struct __attribute__((aligned(16))) SurfaceTextures {
+    uint32_t colour;       ///< factor of the Lambert part
+    uint32_t metal;        ///< its blue is a factor of `metallic`
+    uint32_t transmission; ///< its red is a factor of `transmitted`
+    uint32_t emission;     ///< factor of Material::emission
+    uint32_t normal;       ///< of the surface, in the frame of the texture's axes
+    uint32_t opacity;      ///< its opacity is a factor of `opaque`
+    uint32_t colours_all;  ///< 1: `colour` is a factor of mirror and glass, too
+    float normal_scale;    ///< of how far `normal` leans
+    /// Where `metal` or `transmission` is: the parts are made of these, as surface_at says.
+    Rgb base;
+    float metallic, transmitted;
+    float opaque;
+    float cutoff; ///< least opacity that is opaque, where all else is a hole; 0: light passes in part
+    uint32_t unused;
+} SurfaceTextures;
+
+/// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance. Textures may change it
+/// from place to place.
 ///
 /// `glass`, `mirror` and `diffuse` are already divided by the chance of their being taken: they multiply the
 /// path's throughput as they are. `albedo` is the undivided Lambert part, which shadow rays need.
@@ -88,7 +150,7 @@ typedef struct __attribute__((aligned(16))) Material {
     Rgb glass;
     float ior; ///< index of refraction on the side that the normal turns its back to
     Rgb emission;
-    float inverse_density; ///< 1 / (probability per area that a shadow ray goes to a point of this material)
+    uint32_t textures; ///< place of its SurfaceTextures, or PATH_TRACER_NONE
     Rgb albedo;
     uint32_t is_emitter;
 } Material;
@@ -103,11 +165,23 @@ typedef struct Light {
 /// Coordinates in here are those of the scene, moved to its middle and scaled by a power of two, so that all
 /// corners lie within a cube from -1 to 1: see Placement.
 ///
-/// A pinhole: the ray through (x, y), in pixels from the top left corner, goes along corner + x right + y
-/// down.
+/// The ray through (x, y), in pixels from the top left corner of the picture, begins at eye + u aside + v
+/// below. What u and v are, and where it goes, its Projection says.
 typedef struct Camera {
     Float3 eye, corner, right, down;
+    Float3 aside, below;
+    uint32_t projection; ///< see Projection
 } Camera;
+
+typedef enum Projection {
+    /// u and v are 0. Along corner + x right + y down.
+    PROJECTION_PINHOLE = 0,
+    /// (u, v) is a point of the unit disk, which is the lens. Rays go along corner + x right + y down, which
+    /// leads to a point of the plane that is sharp, less u aside + v below.
+    PROJECTION_LENS = 1,
+    /// u is x, and v is y; along corner.
+    PROJECTION_ORTHOGRAPHIC = 2
+} Projection;
 
 /// All that is the same for every path of a picture.
 typedef struct Frame {
@@ -118,7 +192,10 @@ typedef struct Frame {
     uint32_t shadow_rays;   ///< for each diffuse hit; 0: emission is found by hitting it
     uint32_t lights;        ///< columns of the alias table
     uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
-    uint32_t has_corners;   ///< 1: some triangles have normals or colours at their corners
+    uint32_t has_corners;   ///< 1: some triangles have normals or colours at their corners, or textures
+    uint32_t has_holes;     ///< 1: some surfaces are not opaque
+    float first_width;      ///< of a sample, at the camera
+    float spread;           ///< of a sample: how much wider it is after one unit of length
     uint32_t seed_low, seed_high;
     Rgb sky;
 } Frame;
@@ -126,7 +203,7 @@ typedef struct Frame {
 /// The work unit of the consumer-producer kernel: a ray on its way to its next hit.
 ///
 /// It begins at the point (1 - u - v) a + u b + v c of the triangle `left`, exactly: as a point in floats it
-/// would lie beside the triangle. Without a triangle it begins at the camera.
+/// would lie beside the triangle. Without a triangle it begins at the camera, which says what u and v are.
 typedef struct PathVertex {
     uint32_t left; ///< index into the triangles, or PATH_TRACER_NO_TRIANGLE
     float u, v;
@@ -138,8 +215,13 @@ typedef struct PathVertex {
     uint32_t pixel; ///< row * width + column
     uint32_t key;   ///< of the random numbers: the pixel, or its group in a coherent picture
     uint32_t sample;
-    uint32_t hits; ///< so far
+    /// Hits so far in the low 20 bits. Above them, where there are textures, the length of the path so far:
+    /// the first 12 bits of a float behind its sign, which are enough to say how wide the sample is.
+    uint32_t hits_and_length;
 } PathVertex;
+
+#define PATH_TRACER_HITS_BITS 20 /* --max-depth is at most 2^20, and a path with so many hits has ended */
+#define PATH_TRACER_LENGTH_BITS 12
 
 #define PATH_TRACER_NO_TRIANGLE 0xffffffffu
 /// What rounding moves a corner, at most, as a ray sees it across or along: 40 x 2^-24. A ray begins in the
@@ -163,10 +245,12 @@ static_assert(sizeof(Triangle) == 48 && offsetof(Triangle, material) == 12 && of
 static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
               offsetof(Material, albedo) == 64);
 static_assert(sizeof(Light) == 12);
-static_assert(sizeof(Camera) == 48);
+static_assert(sizeof(Camera) == 76);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
-static_assert(sizeof(Frame) == 100 && offsetof(Frame, sky) == 88);
-static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48);
+static_assert(sizeof(Frame) == 140 && offsetof(Frame, sky) == 128);
+static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && sizeof(CornerPlaces) == 32);
+static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture) == 64);
+static_assert(sizeof(SurfaceTextures) == 64 && offsetof(SurfaceTextures, base) == 32);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 #endif
 

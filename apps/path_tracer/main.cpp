@@ -46,6 +46,17 @@ void check_size(const Options& options) {
                                                      " GB of this machine; ask for fewer pixels"};
 }
 
+CameraPose view_of(const Options& options, const Scene& scene) {
+    CameraPose view = options.camera ? *options.camera : camera_of(scene, options.scene_camera);
+    if (options.orthographic_height > 0) view.orthographic_height = options.orthographic_height;
+    view.lens_radius = options.lens_radius;
+    view.focus = options.focus;
+    if (view.orthographic_height > 0 && view.lens_radius > 0)
+        throw Error{ErrorKind::invalid_argument,
+                    "--lens: the camera of the scene is orthographic, and parallel rays have no lens"};
+    return view;
+}
+
 void run(const Options& options) {
     check_size(options);
 
@@ -60,7 +71,7 @@ void run(const Options& options) {
     if (scene.cameras.size() > 1 && !options.camera && options.scene_camera.empty() && !options.quiet)
         headrace::log_warning(options.scene.string() + ": has " + std::to_string(scene.cameras.size()) +
                               " cameras, and the first is shown; --list-cameras names them");
-    const CameraPose view = options.camera ? *options.camera : camera_of(scene, options.scene_camera);
+    const CameraPose view = view_of(options, scene);
     PreparedScene prepared = prepare_scene(scene);
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 namespace path_tracer {
 namespace {
@@ -23,6 +25,21 @@ CameraPose to_camera(const std::string& text) {
                 "the number of a camera of the scene");
     return {
         {n[0], n[1], n[2]}, {n[3], n[4], n[5]}, static_cast<float>(n[6]), std::nullopt, has_roll ? n[7] : 0};
+}
+
+double to_height(const std::string& text) {
+    constexpr const char* form = "a height above 0, in units of the scene";
+    const double height = numbers("--orthographic", text, 1, form)[0];
+    if (!(height > 0)) refuse("--orthographic " + text + ": takes " + form);
+    return height;
+}
+
+std::pair<double, double> to_lens(const std::string& text) {
+    constexpr const char* form =
+        "radius,focus: of the lens and how far before it all is sharp, above 0 and in units of the scene";
+    const auto n = numbers("--lens", text, 2, form);
+    if (!(n[0] > 0 && n[1] > 0)) refuse("--lens " + text + ": takes " + form);
+    return {n[0], n[1]};
 }
 
 float to_exposure(const std::string& text) {
@@ -70,6 +87,16 @@ Options parse_options(int argc, char** argv) {
             else
                 options.scene_camera = text;
         });
+    line.option("--orthographic", "", "HEIGHT",
+                "Parallel rays: the picture shows so much of the scene from top to bottom, in its units",
+                [&](const std::string& text) {
+                    if (!text.empty()) options.orthographic_height = to_height(text);
+                });
+    line.option("--lens", "", "RADIUS,FOCUS",
+                "A lens, in units of the scene: what is FOCUS before it is sharp, all else is blurred",
+                [&](const std::string& text) {
+                    if (!text.empty()) std::tie(options.lens_radius, options.focus) = to_lens(text);
+                });
     line.flag("--list-cameras", options.list_cameras,
               "Print the scene's cameras (number, name, what --camera takes) and leave");
     line.option("--sky", "1,1,1", "R,G,B", "Radiance of what is not in the scene",
@@ -125,6 +152,8 @@ Options parse_options(int argc, char** argv) {
     if (std::uint64_t{options.width} * options.height > most)
         refuse("--width " + std::to_string(options.width) + " --height " + std::to_string(options.height) +
                ": at most 4294967295 pixels together");
+    if (options.orthographic_height > 0 && options.lens_radius > 0)
+        refuse("--orthographic and --lens: take one of them; parallel rays have no lens");
     constexpr std::array tone_maps = {ToneMap::none, ToneMap::aces, ToneMap::agx};
     options.tone_map = tone_maps[tone_map];
     if (image_format(options.out) != ImageFormat::png && options.tone_map != ToneMap::none)

@@ -23,6 +23,8 @@ struct Options {
     std::optional<CameraPose> camera; ///< else:
     std::string scene_camera;         ///< name or number of one in the scene; empty: the first
     bool list_cameras = false;
+    double orthographic_height = 0;    ///< 0: as the camera says
+    double lens_radius = 0, focus = 0; ///< 0: a pinhole
     Rgb sky{1, 1, 1};
     float albedo = 0.8f;
     uint32_t width = 640, height = 360, samples = 64;

@@ -5,13 +5,14 @@
 // hits; and, at every Lambert hit but the last (whose emitters would be one hit too many), emission by shadow
 // rays, which share it with what the next ray hits. With and without shadow rays the expectation is the same.
 // Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside glass: a path begins and ends
-// outside of it.
+// outside of it. Where a surface is not opaque, a path passes it by chance, which is no hit; a shadow ray
+// passes all such surfaces and loses its share at each.
 #ifndef HEADRACE_PATH_TRACER_PATH_H
 #define HEADRACE_PATH_TRACER_PATH_H
-#include "corner_shading.h"
 #include "image_order.h"
 #include "intersect.h"
 #include "random_block.h"
+#include "surface.h"
 
 HEADRACE_NAMESPACE(path_tracer)
 
@@ -26,16 +27,41 @@ HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame, uint64_t index) {
     const Camera* camera = &frame->camera;
     vertex.left = PATH_TRACER_NO_TRIANGLE;
     vertex.u = vertex.v = 0;
-    vertex.direction =
-        normalised(add(add(camera->corner, scaled(camera->right, x)), scaled(camera->down, y)));
+    Float3 way = add(add(camera->corner, scaled(camera->right, x)), scaled(camera->down, y));
+    if (camera->projection == PROJECTION_ORTHOGRAPHIC) {
+        vertex.u = x;
+        vertex.v = y;
+    } else if (camera->projection == PROJECTION_LENS) {
+        float sine, cosine;
+        sin_cos_of_turns(random.z, &sine, &cosine);
+        vertex.u = sqrt(random.w) * cosine;
+        vertex.v = sqrt(random.w) * sine;
+        way = sub(way, add(scaled(camera->aside, vertex.u), scaled(camera->below, vertex.v)));
+    }
+    vertex.direction = normalised(way);
     vertex.throughput = rgb(1, 1, 1);
     vertex.density = 0;
-    vertex.hits = 0;
+    vertex.hits_and_length = 0;
     return vertex;
+}
+
+HEADRACE_FUNCTION uint32_t hits_of(const PathVertex* vertex) {
+    return vertex->hits_and_length & ((1u << PATH_TRACER_HITS_BITS) - 1);
+}
+/// The first bits of a float that is not negative are those behind its sign.
+HEADRACE_FUNCTION float length_of(const PathVertex* vertex) {
+    return as_float(vertex->hits_and_length >> PATH_TRACER_HITS_BITS << (31 - PATH_TRACER_LENGTH_BITS));
+}
+HEADRACE_FUNCTION uint32_t hits_and_length(uint32_t hits, float length) {
+    return hits | as_uint(length) >> (31 - PATH_TRACER_LENGTH_BITS) << PATH_TRACER_HITS_BITS;
 }
 
 HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
     return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
+}
+
+HEADRACE_FUNCTION Float3 camera_origin(const Camera* camera, float u, float v) {
+    return add(camera->eye, add(scaled(camera->aside, u), scaled(camera->below, v)));
 }
 
 /// The ray on which the path comes to its next hit.
@@ -49,11 +75,29 @@ HEADRACE_FUNCTION Ray ray_of(const SceneView* scene, const Frame* frame, const P
         ray.origin = point_of(&triangle, vertex->u, vertex->v);
         ray.left_id = triangle.id;
     } else {
+        ray.origin = camera_origin(&frame->camera, vertex->u, vertex->v);
         // From far away a ray begins shortly before the scene: errors grow with the way.
         const float middle = -dot_of(ray.origin, ray.direction);
         if (middle > 3) ray.origin = add(ray.origin, scaled(ray.direction, middle - 2 - middle * 0x1p-20f));
     }
     return ray;
+}
+
+/// The ray, from a point of a triangle on in the same direction.
+HEADRACE_FUNCTION Ray ray_behind(Ray ray, const Triangle* triangle, uint32_t index, float u, float v) {
+    ray.origin = point_of(triangle, u, v);
+    ray.left = index;
+    ray.left_id = triangle->id;
+    ray.u = u;
+    ray.v = v;
+    return ray;
+}
+
+/// A coordinate of a hit in its triangle, a millionth nearer to the middle: then it is inside also as
+/// exact_test.h sees it.
+HEADRACE_FUNCTION float inside(float coordinate) {
+    const float keep = 0.999999f, third = (1 - keep) / 3;
+    return coordinate * keep + third;
 }
 
 /// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
@@ -80,7 +124,7 @@ HEADRACE_FUNCTION float share(float own, float other) {
 }
 
 /// Per solid angle, with which all shadow rays of a hit together go to a point of an emitter with this
-/// Material::inverse_density as it is seen from there.
+/// Triangle::inverse_density as it is seen from there.
 HEADRACE_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_density, float distance2,
                                            float light_cosine) {
     return (float)frame->shadow_rays * distance2 / (light_cosine * inverse_density);
@@ -94,12 +138,36 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
     return (1 - material->glass_chance - material->mirror_chance) * cosine * PATH_TRACER_INVERSE_PI;
 }
 
+/// Surfaces with holes that a ray passes one behind the other, at most: where they lie in one another,
+/// rounding may show them again and again.
+#define PATH_TRACER_MOST_LAYERS 1024u
+/// Blocks of random numbers from here on are for layers; those before are for shadow rays.
+#define PATH_TRACER_FIRST_LAYER_BLOCK 0x80000000u
+
+/// The share of light that comes as far as `limit` along a shadow ray.
+HEADRACE_FUNCTION float light_through(const SceneView* scene, Ray ray, float limit) {
+    float light = 1;
+    for (uint32_t layer = 0; layer < PATH_TRACER_MOST_LAYERS; ++layer) {
+        const Hit hit = nearest_hit(scene, &ray);
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.distance >= limit) return light;
+        const Triangle triangle = fetch(scene->triangles, hit.triangle);
+        if (triangle.id == ray.goal_id) return light;
+        const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0};
+        light *= 1 - opacity_at(scene, triangle.material, &point);
+        if (light == 0) return 0;
+        ray = ray_behind(ray, &triangle, hit.triangle, inside(hit.u), inside(hit.v));
+        limit -= hit.distance;
+    }
+    return 0;
+}
+
 /// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
 ///
 /// `ray`: begins at the hit; its direction is that of the ray before. `normal`: of the triangle, towards
 /// where that ray came from; `lobe`: lambert_lobe, or the normal again.
-HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, Ray ray, Float3 normal,
-                                   Float3 lobe, const Material* material, Random4 random) {
+HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(bool) has_corners, const SceneView* scene, const Frame* frame,
+                                   Ray ray, Float3 normal, Float3 lobe, const Material* material,
+                                   Random4 random) {
     uint32_t column = (uint32_t)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
@@ -119,14 +187,25 @@ HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, R
     const float cosine = dot_of(lobe, ray.direction);
     if (!(dot_of(normal, ray.direction) > 0 && cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id)
         return rgb(0, 0, 0);
-    // What touches the light, or lies in its plane, does not hide it.
-    if (is_blocked(scene, &ray, distance_to * (1 - 0x1p-18f))) return rgb(0, 0, 0);
     HEADRACE_GLOBAL const Material* emitter = &scene->materials[light.material];
-    const float weight = share(shadow_ray_density(frame, emitter->inverse_density, distance2, light_cosine),
+    Rgb emission = emitter->emission;
+    // What touches the light, or lies in its plane, does not hide it.
+    const float limit = distance_to * (1 - 0x1p-18f);
+    bool has_holes = false;
+    HEADRACE_IF_CONSTEXPR (has_corners) {
+        const SurfacePoint point = {place, u, v, 0};
+        emission = textured_emission(scene, emitter->textures, &point, emission);
+        has_holes = frame->has_holes != 0;
+        if (has_holes)
+            emission = rgb_scaled(emission, opacity_at(scene, light.material, &point) *
+                                                light_through(scene, ray, limit));
+    }
+    if (!has_holes && is_blocked(scene, &ray, limit)) return rgb(0, 0, 0);
+    const float weight = share(shadow_ray_density(frame, light.inverse_density, distance2, light_cosine),
                                diffuse_density(material, cosine));
-    return rgb_scaled(rgb_mul(material->albedo, emitter->emission), weight * PATH_TRACER_INVERSE_PI * cosine *
-                                                                        light_cosine *
-                                                                        emitter->inverse_density / distance2);
+    return rgb_scaled(rgb_mul(material->albedo, emission), weight * PATH_TRACER_INVERSE_PI * cosine *
+                                                               light_cosine * light.inverse_density /
+                                                               distance2);
 }
 
 /// A ray along `direction`, which meets the triangle at `cosine`, mirrored. Not along the surface: rounding
@@ -135,6 +214,34 @@ HEADRACE_FUNCTION Float3 mirrored_direction(HEADRACE_ANY(bool) has_corners, Floa
                                             Float3 normal, float cosine) {
     if (has_corners) return mirrored_above(direction, shading, normal);
     return normalised(add(direction, scaled(normal, 2 * larger(cosine, PATH_TRACER_LEAST_RISE))));
+}
+
+/// Where a path that came to `vertex` meets a triangle, at this distance from there.
+HEADRACE_FUNCTION SurfacePoint met_point(const Frame* frame, const PathVertex* vertex,
+                                         const Triangle* triangle, const Hit* hit, float distance_to) {
+    return surface_point(triangle, hit->triangle, hit->u, hit->v,
+                         frame->first_width + frame->spread * (length_of(vertex) + distance_to));
+}
+
+/// NVIDIA's OpenCL compiler works for minutes where such a function is part of the loop around a walk.
+#if defined(__OPENCL_C_VERSION__)
+    #define PATH_TRACER_LAYER HEADRACE_FUNCTION_APART
+#else
+    #define PATH_TRACER_LAYER HEADRACE_FUNCTION
+#endif
+
+/// Whether a path passes a surface that is not opaque, by chance. `passed`: the length of the way so far,
+/// from `vertex` to the last such surface. Structs come as copies, so that those of the caller stay in
+/// registers.
+PATH_TRACER_LAYER bool lets_through(SceneView scene, Frame frame, PathVertex vertex, Triangle triangle,
+                                    Hit hit, float passed, uint32_t layer) {
+    const SurfacePoint point = met_point(&frame, &vertex, &triangle, &hit, passed + hit.distance);
+    const float opacity = opacity_at(&scene, triangle.material, &point);
+    if (opacity >= 1) return false;
+    if (opacity <= 0) return true;
+    return random_block(&frame, vertex.key, vertex.sample, hits_of(&vertex) + 1,
+                        PATH_TRACER_FIRST_LAYER_BLOCK + layer)
+               .x >= opacity;
 }
 
 /// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays. True
@@ -146,14 +253,35 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
                                     const Frame* frame, const PathVertex* vertex, Rgb* radiance,
                                     PathVertex* next) {
     *radiance = rgb(0, 0, 0);
-    const Ray ray = ray_of(scene, frame, vertex);
-    const Hit hit = nearest_hit(scene, &ray);
-    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
-        *radiance = rgb_mul(vertex->throughput, frame->sky);
-        return false;
+    Ray ray = ray_of(scene, frame, vertex);
+    Hit hit;
+    Triangle triangle;
+    float passed = 0; // of the way to the hit, up to the last surface that let the ray through
+    HEADRACE_IF_CONSTEXPR (has_corners) {
+        if (vertex->left == PATH_TRACER_NO_TRIANGLE)
+            passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
+                            vertex->direction);
     }
-    const Triangle triangle = fetch(scene->triangles, hit.triangle);
-    const Material material = fetch(scene->materials, triangle.material);
+    for (uint32_t layer = 0;; ++layer) {
+        hit = nearest_hit(scene, &ray);
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+            *radiance = rgb_mul(vertex->throughput, frame->sky);
+            return false;
+        }
+        triangle = fetch(scene->triangles, hit.triangle);
+        HEADRACE_IF_CONSTEXPR (has_corners) {
+            if (frame->has_holes != 0 &&
+                lets_through(*scene, *frame, *vertex, triangle, hit, passed, layer)) {
+                if (layer == PATH_TRACER_MOST_LAYERS) return false;
+                passed += hit.distance;
+                ray = ray_behind(ray, &triangle, hit.triangle, inside(hit.u), inside(hit.v));
+                continue;
+            }
+        }
+        break;
+    }
+    const float distance_to = passed + hit.distance;
+    Material material = fetch(scene->materials, triangle.material);
     Float3 normal = fetch(scene->details, hit.triangle).normal; // towards where the ray came from
     const bool from_outside = dot_of(normal, vertex->direction) < 0;
     if (!from_outside) normal = negated(normal);
@@ -161,27 +289,41 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
     if (material.is_emitter != 0) {
         const float weight =
             vertex->density > 0
-                ? share(vertex->density, shadow_ray_density(frame, material.inverse_density,
-                                                            hit.distance * hit.distance, cosine))
+                ? share(vertex->density, shadow_ray_density(frame, triangle.inverse_density,
+                                                            distance_to * distance_to, cosine))
                 : 1.0f;
+        HEADRACE_IF_CONSTEXPR (has_corners) {
+            SurfacePoint point = met_point(frame, vertex, &triangle, &hit, distance_to);
+            if (vertex->density > 0) point.part = 0; // as shadow rays see it, which share it
+            material.emission = textured_emission(scene, material.textures, &point, material.emission);
+        }
         *radiance = rgb_scaled(rgb_mul(vertex->throughput, material.emission), weight);
     }
-    const uint32_t hits = vertex->hits + 1;
+    const uint32_t hits = hits_of(vertex) + 1;
     if (hits >= frame->max_depth) return false;
 
     *next = *vertex;
     next->density = 0;
-    next->hits = hits;
+    next->hits_and_length = hits;
     next->left = hit.triangle;
-    // A millionth towards the middle of the triangle, so that it is inside also as exact_test.h sees it.
-    const float keep = 0.999999f, third = (1 - keep) / 3;
-    next->u = hit.u * keep + third;
-    next->v = hit.v * keep + third;
+    next->u = inside(hit.u);
+    next->v = inside(hit.v);
     Float3 shading = normal, lobe = normal;
     Rgb throughput = vertex->throughput;
-    if (has_corners) {
+    HEADRACE_IF_CONSTEXPR (has_corners) {
+        next->hits_and_length = hits_and_length(hits, length_of(vertex) + distance_to);
         const CornerShading corners = fetch(scene->corner_shading, hit.triangle);
         shading = shading_normal(corners, hit.u, hit.v, normal);
+        if (material.textures != PATH_TRACER_NONE) {
+            const SurfaceTextures textures = fetch(scene->surface_textures, material.textures);
+            const SurfacePoint point = met_point(frame, vertex, &triangle, &hit, distance_to);
+            give_textures_to(scene, &textures, &point, &material);
+            if (textures.normal != PATH_TRACER_NONE) {
+                const Float3 leaning =
+                    textured_normal(scene, &textures, &point, from_outside ? shading : negated(shading));
+                shading = on_side_of(from_outside ? leaning : negated(leaning), normal);
+            }
+        }
         lobe = lambert_lobe(shading, normal);
         throughput = rgb_mul(throughput, corner_tint(scene, corners, hit.u, hit.v));
     }
@@ -197,7 +339,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneV
         Rgb sum = rgb(0, 0, 0);
         for (uint32_t number = 0; number < frame->shadow_rays; ++number)
             sum = rgb_add(sum,
-                          direct_light(scene, frame, shadow, normal, lobe, &material,
+                          direct_light(has_corners, scene, frame, shadow, normal, lobe, &material,
                                        random_block(frame, vertex->key, vertex->sample, hits, 1 + number)));
         *radiance =
             rgb_add(*radiance, rgb_scaled(rgb_mul(throughput, sum), 1.0f / (float)frame->shadow_rays));

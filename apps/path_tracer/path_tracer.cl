@@ -7,8 +7,14 @@
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const BvhNode *nodes, __global const Triangle *triangles, __global const TriangleDetail *details,         \
         __global const Material *materials, __global const Light *lights,                                                 \
-        __global const CornerShading *corner_shading, __global const CornerColours *corner_colours, __global float *film, Frame frame
-#define HEADRACE_ARGUMENTS nodes, triangles, details, materials, lights, corner_shading, corner_colours, film, frame
+        __global const CornerShading *corner_shading, __global const CornerColours *corner_colours,                    \
+        __global const CornerPlaces *corner_places, __global const SurfaceTextures *surface_textures,                  \
+        __global const Texture *textures, __global const TextureLevel *texture_levels, __global const Texel *texels,    \
+        __global float *film, Frame frame
+#define HEADRACE_SCENE                                                                                                 \
+    nodes, triangles, details, materials, lights, corner_shading, corner_colours, corner_places, surface_textures,     \
+        textures, texture_levels, texels
+#define HEADRACE_ARGUMENTS HEADRACE_SCENE, film, frame
 
 typedef PathVertex HrUnit;
 
@@ -22,11 +28,16 @@ typedef struct SceneView {
     __global const Light* lights;
     __global const CornerShading* corner_shading;
     __global const CornerColours* corner_colours;
+    __global const CornerPlaces* corner_places;
+    __global const SurfaceTextures* surface_textures;
+    __global const Texture* textures;
+    __global const TextureLevel* texture_levels;
+    __global const Texel* texels;
 } SceneView;
 
 HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Triangle* triangles,
                                __global const TriangleDetail* details) {
-    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0};
+    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     return scene;
 }
 
@@ -48,7 +59,7 @@ HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
 
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
-    const SceneView scene = {nodes, triangles, details, materials, lights, corner_shading, corner_colours};
+    const SceneView scene = {HEADRACE_SCENE};
     PathVertex vertex = begin_path(&frame, index);
     PathVertex next;
     Rgb sum = rgb(0, 0, 0), radiance;
@@ -67,7 +78,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
-    const SceneView scene = {nodes, triangles, details, materials, lights, corner_shading, corner_colours};
+    const SceneView scene = {HEADRACE_SCENE};
     PathVertex next;
     Rgb radiance;
     const bool goes_on = trace_vertex(HAS_CORNERS, &scene, &frame, &vertex, &radiance, &next);

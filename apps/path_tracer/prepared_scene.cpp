@@ -2,6 +2,8 @@
 #include "prepared_scene.hpp"
 #include "box_test.h"
 #include "bvh.hpp"
+#include "material.h"
+#include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
 #include <tbb/parallel_sort.h>
@@ -113,25 +115,11 @@ void join_twins(PlacedTriangles& placed) {
 }
 
 Material prepare_material(const SurfaceDescription& surface) {
-    // How often a path takes each part: by how much light it sends on. Grey surfaces then have no variance
-    // from it.
-    const float glass = luminance(surface.glass), mirror = luminance(surface.mirror),
-                diffuse = luminance(surface.diffuse);
-    const float total = glass + mirror + diffuse;
-    const auto chance = [total](float part) { return total > 0 ? part / total : 0; };
-    const auto divided = [&](Rgb part, float weight) {
-        return weight > 0 ? part * (1 / chance(weight)) : Rgb{0, 0, 0};
-    };
     Material material{};
-    material.glass_chance = chance(glass);
-    // Exactly 1 together where nothing is diffuse, or rounding would now and then end a path at a mirror.
-    material.mirror_chance = diffuse > 0 ? chance(mirror) : 1 - material.glass_chance;
-    material.diffuse = divided(surface.diffuse, diffuse);
-    material.mirror = divided(surface.mirror, mirror);
-    material.glass = divided(surface.glass, glass);
+    set_parts(&material, surface.glass, surface.mirror, surface.diffuse);
     material.ior = surface.ior;
     material.emission = surface.emission;
-    material.albedo = surface.diffuse;
+    material.textures = PATH_TRACER_NONE;
     material.is_emitter = luminance(surface.emission) > 0 ? 1 : 0;
     return material;
 }
@@ -162,13 +150,12 @@ std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std:
     return table; // what is left over differs from 1 by rounding only
 }
 
-/// `order`: of the triangles of `given` in the leaves.
-void prepare_corners(const Scene& scene, const PlacedTriangles& given, const std::vector<uint32_t>& order,
-                     PreparedScene& prepared) {
+/// `places`: of the triangles in the leaves, in the scene.
+void prepare_corners(const Scene& scene, const std::vector<std::size_t>& places, PreparedScene& prepared) {
     static_assert(SceneTriangle::none == PATH_TRACER_NONE);
-    prepared.has_corners = !scene.normals.empty() || !scene.colours.empty();
-    for (std::size_t i = 0; prepared.has_corners && i < order.size(); ++i) {
-        const SceneTriangle& triangle = scene.triangles[given.places[order[i]]];
+    prepared.has_corners = !scene.normals.empty() || !scene.colours.empty() || prepared.has_textures;
+    for (std::size_t i = 0; prepared.has_corners && i < places.size(); ++i) {
+        const SceneTriangle& triangle = scene.triangles[places[i]];
         CornerShading corners{PATH_TRACER_NONE, PATH_TRACER_NONE, PATH_TRACER_NONE, triangle.colours};
         if (triangle.normals != SceneTriangle::none) {
             const auto& [a, b, c] = scene.normals[triangle.normals];
@@ -176,7 +163,8 @@ void prepare_corners(const Scene& scene, const PlacedTriangles& given, const std
         }
         prepared.corner_shading.push_back(corners);
     }
-    for (const auto& [a, b, c] : scene.colours) prepared.corner_colours.push_back({a, 0, b, 0, c, 0});
+    for (const auto& [a, b, c] : scene.colours)
+        prepared.corner_colours.push_back({a.colour, a.opacity, b.colour, b.opacity, c.colour, c.opacity});
     if (prepared.corner_shading.empty()) prepared.corner_shading.resize(1);
     if (prepared.corner_colours.empty()) prepared.corner_colours.resize(1);
 }
@@ -196,28 +184,34 @@ PreparedScene prepare_scene(const Scene& scene) {
         prepared.triangles.push_back(given.triangles[index]);
         prepared.details.push_back(given.details[index]);
     }
-    prepare_corners(scene, given, bvh.order, prepared);
     prepared.materials.reserve(scene.materials.size());
     for (const SurfaceDescription& surface : scene.materials)
         prepared.materials.push_back(prepare_material(surface));
-
+    std::vector<std::size_t> places;
+    for (const uint32_t index : bvh.order) places.push_back(given.places[index]);
+    prepare_textures(scene, places, prepared);
+    prepare_corners(scene, places, prepared);
     std::vector<uint32_t> emitters;
-    std::vector<double> weights;
+    std::vector<double> weights, radiances; // radiances: of each triangle, its mean luminance
     double total = 0;
-    std::vector<bool> seen(given.triangles.size()); // a triangle may lie in several leaves
+    EmissionMeans emission(scene);
+    const double none = -1;
+    std::vector<double> seen(given.triangles.size(), none); // a triangle may lie in several leaves
     for (std::size_t i = 0; i < prepared.triangles.size(); ++i) {
-        if (seen[bvh.order[i]]) continue;
-        seen[bvh.order[i]] = true;
-        const Material& material = prepared.materials[prepared.triangles[i].material];
-        const double weight = given.areas[bvh.order[i]] * luminance(material.emission);
-        if (!(weight > 0)) continue;
+        double& radiance = seen[bvh.order[i]];
+        const bool is_first = radiance == none;
+        if (is_first) radiance = emission.of(scene.triangles[places[i]]);
+        radiances.push_back(radiance);
+        const double weight = given.areas[bvh.order[i]] * radiance;
+        if (!is_first || !(weight > 0)) continue;
         emitters.push_back(static_cast<uint32_t>(i));
         weights.push_back(weight);
         total += weight;
     }
-    for (Material& material : prepared.materials)
-        if (material.is_emitter != 0)
-            material.inverse_density = static_cast<float>(total / luminance(material.emission));
+    constexpr double never = std::numeric_limits<float>::max(); // not infinity, which times 0 is no number
+    for (std::size_t i = 0; i < prepared.triangles.size(); ++i)
+        prepared.triangles[i].inverse_density =
+            static_cast<float>(radiances[i] > 0 ? std::min(total / radiances[i], never) : never);
     prepared.light_count = static_cast<uint32_t>(emitters.size());
     prepared.lights = emitters.empty() ? std::vector<Light>(1) : alias_table(emitters, weights, total);
     return prepared;

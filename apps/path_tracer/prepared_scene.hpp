@@ -15,11 +15,18 @@ struct PreparedScene {
     std::vector<TriangleDetail> details;       ///< of each triangle
     std::vector<CornerShading> corner_shading; ///< of each triangle if `has_corners`, else one
     std::vector<CornerColours> corner_colours;
+    std::vector<CornerPlaces> corner_places; ///< of each triangle if `has_textures`, then other sets
+    std::vector<SurfaceTextures> surface_textures;
+    std::vector<Texture> textures;
+    std::vector<TextureLevel> texture_levels;
+    std::vector<Texel> texels;
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
-    bool has_corners = false; ///< some triangles have normals or colours at their corners
-    Placement placement;      ///< of the scene in the coordinates of all these
+    bool has_corners = false;  ///< some triangles have normals or colours at their corners, or textures
+    bool has_textures = false; ///< some materials have textures, or are not opaque
+    bool has_holes = false;    ///< some materials are not opaque
+    Placement placement;       ///< of the scene in the coordinates of all these
 };
 
 /// Errors  invalid_argument for more triangles than a BVH takes, or none with an area

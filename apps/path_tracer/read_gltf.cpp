@@ -8,17 +8,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <numbers>
+#include <span>
+#include <tuple>
 #include <utility>
 
 namespace path_tracer {
 namespace {
 
 /// Extensions that the reader does all of.
-constexpr std::array<std::string_view, 4> known_extensions = {"KHR_materials_emissive_strength",
-                                                              "KHR_materials_transmission",
-                                                              "KHR_materials_ior", "KHR_mesh_quantization"};
+constexpr std::array<std::string_view, 5> known_extensions = {
+    "KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior",
+    "KHR_mesh_quantization", "KHR_texture_transform"};
 
 bool is_known(std::string_view extension) {
     return std::find(known_extensions.begin(), known_extensions.end(), extension) != known_extensions.end();
@@ -142,20 +145,26 @@ private:
         const auto camera = file_.reference(node, "camera", "cameras");
         if (!camera) return;
         const Json& description = file_.list("cameras")[*camera];
-        const auto perspective = description.find("perspective");
-        if (perspective == description.end()) {
-            camera_fault_ = "is not a perspective one";
-            return;
-        }
-        const double fov = file_.number(*perspective, "yfov", 0) * 180 / std::numbers::pi;
-        if (!(fov > 0 && fov < 180)) {
-            camera_fault_ = "has an angle that is not between 0 and 180 degrees";
+        CameraPose pose{world({0, 0, 0}), world({0, 0, -1}), 45, world.turned({0, 1, 0})};
+        if (const auto found = description.find("orthographic"); found != description.end()) {
+            pose.orthographic_height = 2 * file_.number(*found, "ymag", 0);
+            if (!(pose.orthographic_height > 0 && pose.orthographic_height <= farthest_coordinate)) {
+                camera_fault_ = "has a height that is not above 0";
+                return;
+            }
+        } else if (const auto lens = description.find("perspective"); lens != description.end()) {
+            const double fov = file_.number(*lens, "yfov", 0) * 180 / std::numbers::pi;
+            if (!(fov > 0 && fov < 180)) {
+                camera_fault_ = "has an angle that is not between 0 and 180 degrees";
+                return;
+            }
+            pose.vertical_fov_degrees = static_cast<float>(fov);
+        } else {
+            camera_fault_ = "is neither perspective nor orthographic";
             return;
         }
         const std::string name = file_.text(node, "name");
-        scene_.cameras.push_back(
-            {excerpt(name.empty() ? file_.text(description, "name") : name),
-             {world({0, 0, 0}), world({0, 0, -1}), static_cast<float>(fov), world.turned({0, 1, 0})}});
+        scene_.cameras.push_back({excerpt(name.empty() ? file_.text(description, "name") : name), pose});
     }
 
     [[nodiscard]] Transform transform(const Json& node) const {
@@ -212,8 +221,10 @@ private:
                          " is compressed with Draco alone, which is not read; export it uncompressed");
 
         const GltfAccessor& positions = accessor(*position, "VEC3", which + " (POSITION)");
-        const GltfAccessor* const normals = of_vertices("NORMAL", *attributes, positions.count(), which);
-        const GltfAccessor* const colours = of_vertices("COLOR_0", *attributes, positions.count(), which);
+        const GltfAccessor* const normals =
+            of_vertices("NORMAL", {"VEC3"}, *attributes, positions.count(), which);
+        const GltfAccessor* const colours =
+            of_vertices("COLOR_0", {"VEC3", "VEC4"}, *attributes, positions.count(), which);
         const auto index = file_.reference(primitive, "indices", "accessors");
         const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
         const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
@@ -231,50 +242,83 @@ private:
             return at;
         };
         if (count < 3) return;
-        const uint32_t material = material_of(primitive, colours != nullptr);
+        const uint32_t material = material_of(primitive, colours, sets_in(*attributes));
+        if (scene_.materials[material].textures.normal && attributes->contains("TANGENT"))
+            not_shown_.add("tangents of vertices (those of the texture's axes stand in)");
+        std::vector<const GltfAccessor*> places; // of each set that the material uses
+        for (const auto* use : scene_.materials[material].textures.all())
+            while (*use && places.size() <= (*use)->set)
+                places.push_back(of_vertices(name_of_set(places.size()).c_str(), {"VEC2"}, *attributes,
+                                             positions.count(), which));
         if (mode == triangles && count % 3 != 0)
             scene_.notes.push_back(which + " ends within a triangle, which is left out");
         const std::uint64_t step = mode == triangles ? 3 : 1;
         for (std::uint64_t i = 0; i + 3 <= count; i += step) {
             const bool is_turned = mode == strip && i % 2 == 1;
-            std::array<std::uint64_t, 3> places = {mode == fan ? 0 : i, i + 1, i + 2};
-            if (is_turned != world.mirrors()) std::swap(places[0], places[1]); // the outside stays outside
-            const std::array<Point, 3> corners = {corner(places[0]), corner(places[1]), corner(places[2])};
+            std::array<std::uint64_t, 3> vertices = {mode == fan ? 0 : i, i + 1, i + 2};
+            if (is_turned != world.mirrors())
+                std::swap(vertices[0], vertices[1]); // the outside stays outside
+            const std::array<Point, 3> corners = {corner(vertices[0]), corner(vertices[1]),
+                                                  corner(vertices[2])};
             std::array<Point, 3> corner_normals{};
-            std::array<Rgb, 3> corner_colours{};
-            for (std::size_t k = 0; k < places.size(); ++k) {
+            std::array<CornerColour, 3> corner_colours{};
+            std::vector<TexturePoint> corner_places;
+            for (std::size_t k = 0; k < vertices.size(); ++k) {
                 if (normals != nullptr) {
-                    corner_normals[k] = world.normal(normals->point(vertex_at(places[k])));
+                    corner_normals[k] = world.normal(normals->point(vertex_at(vertices[k])));
                     if (!is_direction(corner_normals[k])) not_shown_.add(bad_normals);
                 }
-                if (colours != nullptr) corner_colours[k] = colour_of(colours->point(vertex_at(places[k])));
+                if (colours != nullptr) corner_colours[k] = colour_of(*colours, vertex_at(vertices[k]));
             }
+            for (const GltfAccessor* set : places)
+                for (const std::uint64_t vertex : vertices)
+                    corner_places.push_back(texture_point(set->numbers(vertex_at(vertex))));
             Polygon polygon{corners};
             if (normals != nullptr) polygon.normals = corner_normals;
             if (colours != nullptr) polygon.colours = corner_colours;
+            polygon.places = corner_places;
             add_polygon(scene_, polygon, material);
         }
     }
 
-    [[nodiscard]] Rgb colour_of(Point linear) {
-        const auto is_fraction = [](double part) { return part >= 0 && part <= 1; };
-        if (is_fraction(linear.x) && is_fraction(linear.y) && is_fraction(linear.z)) {
-            const Float3 colour = rounded(linear);
-            return {colour.x, colour.y, colour.z};
+    [[nodiscard]] CornerColour colour_of(const GltfAccessor& colours, std::uint64_t vertex) {
+        const std::array<double, 4> given = colours.numbers(vertex);
+        const auto used = std::span(given).first(colours.size());
+        if (std::all_of(used.begin(), used.end(), [](double part) { return part >= 0 && part <= 1; })) {
+            const Float3 colour = rounded({given[0], given[1], given[2]});
+            const bool has_opacity = colours.size() == 4;
+            return {{colour.x, colour.y, colour.z}, has_opacity ? static_cast<float>(given[3]) : 1.0f};
         }
         not_shown_.add(bad_colours);
-        return {1, 1, 1};
+        return {};
     }
 
-    /// An attribute of all vertices: three numbers each, or four. Null: the primitive has none.
-    const GltfAccessor* of_vertices(const char* attribute, const Json& attributes, std::uint64_t vertices,
+    [[nodiscard]] TexturePoint texture_point(const std::array<double, 4>& uv) {
+        const auto is_right = [](double value) { return std::abs(value) <= farthest_texture_place; };
+        if (is_right(uv[0]) && is_right(uv[1])) return {static_cast<float>(uv[0]), static_cast<float>(uv[1])};
+        not_shown_.add(bad_places);
+        return {0, 0};
+    }
+
+    static std::string name_of_set(std::size_t set) { return "TEXCOORD_" + std::to_string(set); }
+
+    /// How many sets of texture coordinates there are, from the first on without a gap.
+    static std::size_t sets_in(const Json& attributes) {
+        std::size_t sets = 0;
+        while (attributes.contains(name_of_set(sets))) ++sets;
+        return sets;
+    }
+
+    /// An attribute of all vertices, of one of these types. Null: the primitive has none.
+    const GltfAccessor* of_vertices(const char* attribute, std::initializer_list<std::string_view> types,
+                                    const Json& attributes, std::uint64_t vertices,
                                     const std::string& which) {
         const auto index = file_.reference(attributes, attribute, "accessors");
         if (!index) return nullptr;
-        const bool has_four = attribute == std::string_view("COLOR_0") &&
-                              file_.text(file_.list("accessors")[*index], "type") == "VEC4";
+        const std::string own = file_.text(file_.list("accessors")[*index], "type");
+        const auto type = std::find(types.begin(), types.end(), own);
         const GltfAccessor& found =
-            accessor(*index, has_four ? "VEC4" : "VEC3", which + " (" + attribute + ")");
+            accessor(*index, type == types.end() ? *types.begin() : *type, which + " (" + attribute + ")");
         if (found.count() < vertices)
             file_.refuse(which + " has " + std::to_string(found.count()) + " elements of " + attribute +
                          " for " + std::to_string(vertices) + " vertices; export it again");
@@ -291,16 +335,20 @@ private:
 
     // ---- materials
 
-    /// `has_colours`: its vertices do, which then stand in for a material that there is not.
-    uint32_t material_of(const Json& primitive, bool has_colours) {
+    /// `colours`: of its vertices, or null; they stand in for a material that there is not. `sets`: of
+    /// texture coordinates
+    uint32_t material_of(const Json& primitive, const GltfAccessor* colours, std::size_t sets) {
         const auto number = file_.reference(primitive, "material", "materials");
-        const std::pair key(number, has_colours && !number);
+        const bool has_colours = colours != nullptr && !number;
+        const bool has_opacity = colours != nullptr && number && colours->size() == 4;
+        const std::tuple key(number, has_colours, has_opacity, sets);
         const auto known = materials_.find(key);
         if (known != materials_.end()) return known->second;
         uint32_t material;
         if (number) {
             const Json& json = file_.list("materials")[*number];
-            material = add_material(scene_, path_, excerpt(file_.text(json, "name")), surface_of(json));
+            material = add_material(scene_, path_, excerpt(file_.text(json, "name")),
+                                    surface_of(json, has_opacity, sets));
         } else {
             material = add_material(scene_, path_, "", grey(has_colours ? 1 : albedo_));
         }
@@ -308,21 +356,107 @@ private:
         return material;
     }
 
-    /// Whether there is a texture of this name: its factor alone means nothing then.
-    bool has_texture(const Json& object, const char* name) {
-        if (!object.contains(name)) return false;
-        const bool is_colour =
-            std::string_view(name) == "baseColorTexture" || std::string_view(name) == "diffuseTexture";
-        not_shown_.add(std::string("textures (") + name + (is_colour ? "; --albedo stands in)" : ")"));
-        return true;
+    /// What an object says of one of its textures.
+    struct NamedTexture {
+        bool is_named = false;
+        std::optional<TextureUse> use{};
+        /// It cannot be shown, and its factor alone means nothing.
+        [[nodiscard]] bool is_lost() const { return is_named && !use; }
+    };
+
+    NamedTexture texture_of(const Json& object, const char* name, TexelMeaning meaning, std::size_t sets) {
+        const auto found = object.find(name);
+        if (found == object.end()) return {};
+        std::string fault;
+        std::optional<TextureUse> use = texture_use(*found, meaning, sets, fault);
+        if (!use) {
+            not_shown_.add(std::string("textures (") + name + ", " + fault +
+                           (meaning == TexelMeaning::reflectance ? "; --albedo stands in)" : ")"));
+        }
+        return {true, std::move(use)};
     }
 
-    SurfaceDescription surface_of(const Json& material) {
+    /// Nothing: `fault` says why.
+    std::optional<TextureUse> texture_use(const Json& info, TexelMeaning meaning, std::size_t sets,
+                                          std::string& fault) {
+        const auto index = existing(info, "index", "textures");
+        if (!index) return fault = "which is none of the file", std::nullopt;
+        const Json& texture = file_.list("textures")[*index];
+        const auto source = existing(texture, "source", "images");
+        if (!source) return fault = "of a format that is not read", std::nullopt;
+        TextureUse use{};
+        const Json* const transform = extension(info, "KHR_texture_transform");
+        std::uint64_t set = file_.size(info, "texCoord", 0);
+        if (transform != nullptr) {
+            use.transform = transform_of(*transform);
+            set = file_.size(*transform, "texCoord", set);
+        }
+        if (set >= sets) return fault = "without texture coordinates", std::nullopt;
+        use.set = static_cast<uint32_t>(set);
+        if (const auto sampler = existing(texture, "sampler", "samplers")) {
+            constexpr std::uint64_t nearest = 9728;
+            const Json& habits = file_.list("samplers")[*sampler];
+            use.wrap_u = wrap_of(habits, "wrapS");
+            use.wrap_v = wrap_of(habits, "wrapT");
+            use.is_pixelated = file_.size(habits, "magFilter", 0) == nearest;
+        }
+        const std::optional<uint32_t> image = image_of(*source, meaning, fault);
+        if (!image) return std::nullopt;
+        use.image = *image;
+        return use;
+    }
+
+    /// The place in `name` that object[key] names, if there is such.
+    [[nodiscard]] std::optional<std::size_t> existing(const Json& object, const char* key,
+                                                      const char* name) const {
+        const auto found = object.find(key);
+        if (found == object.end() || !found->is_number_unsigned()) return std::nullopt;
+        const auto index = found->get<std::uint64_t>();
+        return index < file_.list(name).size() ? std::optional<std::size_t>(index) : std::nullopt;
+    }
+
+    [[nodiscard]] Wrap wrap_of(const Json& sampler, const char* key) const {
+        constexpr std::uint64_t repeats = 10497, keeps_edge = 33071, mirrors = 33648;
+        const std::uint64_t wrap = file_.size(sampler, key, repeats);
+        return wrap == keeps_edge ? WRAP_KEEPS_EDGE : wrap == mirrors ? WRAP_MIRRORS : WRAP_REPEATS;
+    }
+
+    /// Shift x turn x scale, as the extension says it.
+    [[nodiscard]] std::array<double, 6> transform_of(const Json& transform) {
+        std::array<double, 2> shift{0, 0}, scale{1, 1};
+        file_.numbers(transform, "offset", shift);
+        file_.numbers(transform, "scale", scale);
+        for (const double number : {shift[0], shift[1], scale[0], scale[1]})
+            if (!(std::abs(number) <= farthest_texture_place)) {
+                not_shown_.add(bad_transform);
+                return TextureUse{}.transform;
+            }
+        const double turn = file_.number(transform, "rotation", 0), cosine = std::cos(turn),
+                     sine = std::sin(turn);
+        return {cosine * scale[0], sine * scale[1], shift[0], -sine * scale[0], cosine * scale[1], shift[1]};
+    }
+
+    /// The picture's place in the scene, read once for each meaning. Nothing: `fault` says why.
+    std::optional<uint32_t> image_of(std::size_t index, TexelMeaning meaning, std::string& fault) {
+        const std::pair key(index, meaning);
+        const auto known = images_.find(key);
+        if (known != images_.end()) {
+            fault = known->second.fault;
+            return known->second.place;
+        }
+        GltfFile::Image image = file_.image(index);
+        ReadImage& read = images_[key];
+        if (image.fault.empty())
+            read = add_image(scene_, image.name, std::move(image.bytes), meaning);
+        else
+            read.fault = image.name + ' ' + image.fault;
+        fault = read.fault;
+        return read.place;
+    }
+
+    SurfaceDescription surface_of(const Json& material, bool has_opacity, std::size_t sets) {
         name_extensions(material);
-        for (const char* name : {"normalTexture", "occlusionTexture"})
-            static_cast<void>(has_texture(material, name));
-        const std::string alpha = file_.text(material, "alphaMode");
-        if (!alpha.empty() && alpha != "OPAQUE") not_shown_.add("alpha mode " + excerpt(alpha));
+        if (material.contains("occlusionTexture")) not_shown_.add("textures (occlusionTexture)");
 
         static const Json nothing = Json::object();
         const auto found = material.find("pbrMetallicRoughness");
@@ -330,23 +464,21 @@ private:
         if (!pbr.is_object()) file_.refuse("has a material that is no object; export it again");
         std::array<double, 4> base{1, 1, 1, 1};
         file_.numbers(pbr, "baseColorFactor", base);
-        bool is_base_unknown = has_texture(pbr, "baseColorTexture");
-        const double metal_factor = file_.number(pbr, "metallicFactor", 1);
-        double metallic = has_texture(pbr, "metallicRoughnessTexture") ? 0 : metal_factor;
+        NamedTexture base_texture = texture_of(pbr, "baseColorTexture", TexelMeaning::reflectance, sets);
+        double metallic = file_.number(pbr, "metallicFactor", 1);
         const Json* const old = extension(material, "KHR_materials_pbrSpecularGlossiness");
         if (old != nullptr && found == material.end()) { // else the file says what stands in for it
             file_.numbers(*old, "diffuseFactor", base);
-            is_base_unknown = has_texture(*old, "diffuseTexture");
+            base_texture = texture_of(*old, "diffuseTexture", TexelMeaning::reflectance, sets);
             metallic = 0;
         }
-        Rgb colour{static_cast<float>(base[0]), static_cast<float>(base[1]), static_cast<float>(base[2])};
-        if (is_base_unknown) colour = {albedo_, albedo_, albedo_};
-
         double transmission = 0, strength = 1;
         SurfaceDescription surface;
+        NamedTexture window;
         if (const Json* const through = extension(material, "KHR_materials_transmission")) {
             transmission = file_.number(*through, "transmissionFactor", 0);
-            if (has_texture(*through, "transmissionTexture")) transmission = 0;
+            if (transmission > 0) // else it makes no difference
+                window = texture_of(*through, "transmissionTexture", TexelMeaning::numbers, sets);
         }
         if (const Json* const refraction = extension(material, "KHR_materials_ior"))
             surface.ior = static_cast<float>(file_.number(*refraction, "ior", 1.5));
@@ -354,18 +486,65 @@ private:
             strength = file_.number(*emissive, "emissiveStrength", 1);
         std::array<double, 3> emission{0, 0, 0};
         file_.numbers(material, "emissiveFactor", emission);
-        if (has_texture(material, "emissiveTexture")) strength = 0;
+        NamedTexture metal, lamp;
+        if (metallic > 0) metal = texture_of(pbr, "metallicRoughnessTexture", TexelMeaning::numbers, sets);
+        if (emission != std::array<double, 3>{0, 0, 0})
+            lamp = texture_of(material, "emissiveTexture", TexelMeaning::radiance, sets);
+        const NamedTexture normal = texture_of(material, "normalTexture", TexelMeaning::numbers, sets);
+
+        if (metal.is_lost()) metallic = 0;
+        if (window.is_lost()) transmission = 0;
+        if (lamp.is_lost()) strength = 0;
         for (const double share : {metallic, transmission})
             if (!(share >= 0 && share <= 1))
                 file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
                              "\": a factor is not between 0 and 1; mend the material");
+        Rgb colour{static_cast<float>(base[0]), static_cast<float>(base[1]), static_cast<float>(base[2])};
+        if (base_texture.is_lost()) colour = {albedo_, albedo_, albedo_};
         surface.mirror = colour * static_cast<float>(metallic);
         surface.glass = colour * static_cast<float>((1 - metallic) * transmission);
         surface.diffuse = colour * static_cast<float>((1 - metallic) * (1 - transmission));
         surface.emission = {static_cast<float>(emission[0] * strength),
                             static_cast<float>(emission[1] * strength),
                             static_cast<float>(emission[2] * strength)};
+
+        SurfaceTextureUses& textures = surface.textures;
+        textures.colour = base_texture.use;
+        textures.colours_all = true;
+        textures.metal = metal.use;
+        textures.transmission = window.use;
+        textures.base = colour;
+        textures.metallic = static_cast<float>(metallic);
+        textures.transmitted = static_cast<float>(transmission);
+        textures.emission = lamp.use;
+        textures.normal = normal.use;
+        if (normal.use) {
+            const double scale = file_.number(material["normalTexture"], "scale", 1);
+            if (!(std::abs(scale) <= 1000))
+                file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
+                             "\": the scale of its normals is beyond 1000; mend the material");
+            textures.normal_scale = static_cast<float>(scale);
+        }
+        give_opacity(material, base_texture, base[3], has_opacity, surface);
         return surface;
+    }
+
+    /// `has_opacity`: the vertices have.
+    void give_opacity(const Json& material, const NamedTexture& base, double opacity, bool has_opacity,
+                      SurfaceDescription& surface) {
+        const std::string mode = file_.text(material, "alphaMode");
+        if (mode.empty() || mode == "OPAQUE") return;
+        if (mode != "MASK" && mode != "BLEND") return not_shown_.add("alpha mode " + excerpt(mode));
+        if (base.is_lost()) return not_shown_.add("alpha mode " + excerpt(mode));
+        if (!(opacity >= 0 && opacity <= 1))
+            file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
+                         "\": its opacity is not between 0 and 1; mend the material");
+        if (base.use && !scene_.images[base.use->image].is_opaque) surface.textures.opacity = base.use;
+        surface.opacity = static_cast<float>(opacity);
+        surface.cutoff = static_cast<float>(file_.number(material, "alphaCutoff", 0.5));
+        const bool may_pass = mode == "BLEND" ? opacity < 1 : !(surface.opacity >= surface.cutoff);
+        if (!may_pass && !surface.textures.opacity && !has_opacity) return; // opaque all the same
+        surface.passing = mode == "BLEND" ? Passing::its_share : Passing::all;
     }
 
     const std::filesystem::path& path_;
@@ -374,7 +553,8 @@ private:
     Scene scene_;
     NotShown not_shown_;
     std::string camera_fault_; ///< why a camera is left out
-    std::map<std::pair<std::optional<std::size_t>, bool>, uint32_t> materials_;
+    std::map<std::tuple<std::optional<std::size_t>, bool, bool, std::size_t>, uint32_t> materials_;
+    std::map<std::pair<std::size_t, TexelMeaning>, ReadImage> images_;
     std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };
 

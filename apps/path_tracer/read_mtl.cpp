@@ -27,7 +27,8 @@ struct Written {
     WrittenValue<Rgb> kd{{0.6f, 0.6f, 0.6f}}; // 0.6: what readers take where there is no Kd
     WrittenValue<Rgb> ks{{0, 0, 0}}, ke{{0, 0, 0}}, tf{{1, 1, 1}};
     WrittenValue<float> ni{1.5f}, illum{1}, opacity{1}, transparency{0};
-    bool has_kd_map = false, has_ks_map = false, has_ke_map = false, has_tf_map = false;
+    bool has_ks_map = false, has_tf_map = false;
+    std::optional<MtlTexture> kd_map, ke_map, d_map, normal_map;
     std::vector<std::string> not_shown;
 };
 
@@ -43,13 +44,15 @@ public:
             const Rgb tint = from_.has_tf_map ? Rgb{1, 1, 1} : used(from_.tf);
             to_.surface.glass = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
             to_.surface.ior = used(from_.ni);
+            name_textures_of_glass();
         } else {
-            to_.surface.diffuse = from_.has_kd_map ? Rgb{albedo, albedo, albedo} : used(from_.kd);
+            show_colour(albedo);
             if ((illum == 3 || illum == 5 || illum == 8) && !from_.has_ks_map)
                 to_.surface.mirror = used(from_.ks);
-            if (opacity() < 1) to_.not_shown.emplace_back("opacity (d, Tr)");
+            show_opacity();
+            to_.textures.normal = from_.normal_map;
         }
-        if (!from_.has_ke_map) to_.surface.emission = used(from_.ke);
+        show_emission();
         for (const WrittenValue<Rgb>* value : {&from_.kd, &from_.ks, &from_.ke, &from_.tf})
             note_unused(*value);
         for (const WrittenValue<float>* value : {&from_.ni, &from_.opacity, &from_.transparency})
@@ -67,20 +70,66 @@ private:
         if (to_.fault.empty()) to_.fault = value.fault;
         return value.value;
     }
+    void show_colour(float albedo) {
+        if (!from_.kd_map) {
+            to_.surface.diffuse = used(from_.kd);
+            return;
+        }
+        to_.surface.diffuse = {albedo, albedo, albedo};
+        to_.textures.colour = from_.kd_map;
+        if (!from_.kd.is_given) return;
+        to_.textures.colour_factor = used(from_.kd);
+        if (!is_black(from_.kd.value)) return;
+        to_.textures.colour_factor = {1, 1, 1};
+        to_.notes.push_back("material \"" + from_.name +
+                            "\": Kd is black beside map_Kd; it is taken for white");
+    }
+    void show_emission() {
+        if (!from_.ke_map) {
+            to_.surface.emission = used(from_.ke);
+            return;
+        }
+        if (from_.ke.is_given) to_.textures.emission_factor = used(from_.ke);
+        if (is_black(to_.textures.emission_factor))
+            to_.notes.push_back("material \"" + from_.name +
+                                "\": Ke is black beside map_Ke; it does not glow");
+        else
+            to_.textures.emission = from_.ke_map;
+    }
+    void show_opacity() {
+        const float written = from_.opacity.is_given ? used(from_.opacity) : 1 - used(from_.transparency);
+        const float opacity = std::clamp(written, 0.0f, 1.0f);
+        to_.textures.opacity = from_.d_map;
+        if (from_.d_map) {
+            to_.textures.opacity_factor = opacity;
+            return;
+        }
+        to_.surface.opacity = opacity;
+        if (opacity < 1) to_.surface.passing = Passing::its_share;
+        if (opacity == 0)
+            to_.notes.push_back("material \"" + from_.name +
+                                "\": it cannot be seen, as d or Tr says; some programs mean the opposite");
+    }
+    void name_textures_of_glass() {
+        if (from_.kd_map) to_.not_shown.emplace_back("textures of glass (map_Kd)");
+        if (from_.d_map) to_.not_shown.emplace_back("textures of glass (map_d)");
+        if (from_.normal_map) to_.not_shown.emplace_back("textures of glass (norm)");
+    }
     template <class Value>
     void note_unused(const WrittenValue<Value>& value) {
         if (!value.fault.empty() && value.fault != to_.fault)
             to_.notes.push_back(value.fault + " (not used)");
     }
-    [[nodiscard]] float opacity() const {
-        return from_.opacity.is_given ? from_.opacity.value : 1 - from_.transparency.value;
+    [[nodiscard]] bool is_opaque() const {
+        return from_.opacity.is_given ? from_.opacity.value >= 1 || !from_.opacity.fault.empty()
+                                      : from_.transparency.value <= 0;
     }
     [[nodiscard]] bool is_glass(int illum) const {
         if (illum == 6 || illum == 7) return true;
         if (illum != 4 && illum != 9) return false;
         // Maya writes illum 4 for everything, with a filter of 1 for what is opaque.
         const Rgb tf = from_.tf.value;
-        return !(from_.tf.fault.empty() && tf.r == 1 && tf.g == 1 && tf.b == 1 && opacity() >= 1);
+        return !(from_.tf.fault.empty() && tf.r == 1 && tf.g == 1 && tf.b == 1 && is_opaque());
     }
 
     const Written& from_;
@@ -128,18 +177,74 @@ private:
             material.transparency = number(rest);
         else if (key.starts_with("map_") || key == "bump" || key == "norm" || key == "disp" ||
                  key == "decal" || key == "refl")
-            read_texture(material, key, keyword);
+            read_texture(material, key, keyword, rest);
         else if (key == "pr" || key == "pm" || key == "ps" || key == "pc" || key == "pcr")
             material.not_shown.push_back("physically based values (" + std::string(keyword) + ")");
     }
 
-    static void read_texture(Written& material, std::string_view key, std::string_view keyword) {
-        material.has_kd_map |= key == "map_kd";
-        material.has_ks_map |= key == "map_ks";
-        material.has_ke_map |= key == "map_ke";
-        material.has_tf_map |= key == "map_tf";
-        material.not_shown.push_back("textures (" + excerpt(keyword) +
-                                     (key == "map_kd" ? "; --albedo stands in)" : ")"));
+    static void read_texture(Written& material, std::string_view key, std::string_view keyword,
+                             std::string_view rest) {
+        const auto texture = [&] { return read_options(material, rest); };
+        if (key == "map_kd") {
+            material.kd_map = texture();
+        } else if (key == "map_ke") {
+            material.ke_map = texture();
+        } else if (key == "map_d") {
+            material.d_map = texture();
+        } else if (key == "norm" || key == "map_norm") {
+            material.normal_map = texture();
+        } else {
+            material.has_ks_map |= key == "map_ks";
+            material.has_tf_map |= key == "map_tf";
+            material.not_shown.push_back("textures (" + excerpt(keyword) + ")");
+        }
+    }
+
+    /// Options begin with a minus, and the rest of the line is the name. v is up in the file, and down in a
+    /// picture.
+    static MtlTexture read_options(Written& material, std::string_view rest) {
+        std::array<double, 2> scale{1, 1}, shift{0, 0};
+        bool keeps_edge = false;
+        for (;;) {
+            std::string_view after = rest;
+            const std::string_view option = next_word(after);
+            const std::size_t most = option == "-o" || option == "-s" || option == "-t" ? 3
+                                     : option == "-mm"                                  ? 2
+                                                                                        : 1;
+            constexpr std::array<std::string_view, 12> known = {"-o",      "-s",      "-t",      "-mm",
+                                                                "-bm",     "-boost",  "-texres", "-clamp",
+                                                                "-blendu", "-blendv", "-cc",     "-imfchan"};
+            if (std::find(known.begin(), known.end(), option) == known.end()) break;
+            std::array<double, 3> numbers{0, 0, 0};
+            if (option == "-s") numbers = {1, 1, 1};
+            std::string_view word;
+            for (std::size_t i = 0; i < most; ++i) {
+                std::string_view behind = after;
+                word = next_word(behind);
+                const std::optional<double> number = to_number<double>(word);
+                if (!number && most > 1) break;
+                if (number) numbers[i] = *number;
+                after = behind;
+            }
+            if (option == "-o")
+                shift = {numbers[0], numbers[1]};
+            else if (option == "-s")
+                scale = {numbers[0], numbers[1]};
+            else if (option == "-clamp")
+                keeps_edge = word == "on";
+            else if (option != "-texres" && option != "-blendu" && option != "-blendv" && option != "-cc")
+                material.not_shown.push_back("options of textures (" + std::string(option) + ")");
+            rest = after;
+        }
+        MtlTexture texture{std::string(trimmed(rest))};
+        for (const double number : {scale[0], scale[1], shift[0], shift[1]})
+            if (!(std::abs(number) <= farthest_texture_place)) {
+                material.not_shown.emplace_back(bad_transform);
+                return texture;
+            }
+        texture.use.transform = {scale[0], 0, shift[0], 0, scale[1], 1 - scale[1] - shift[1]};
+        if (keeps_edge) texture.use.wrap_u = texture.use.wrap_v = WRAP_KEEPS_EDGE;
+        return texture;
     }
 
     [[nodiscard]] std::string fault(std::string_view word) const {

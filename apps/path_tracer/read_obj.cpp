@@ -2,6 +2,7 @@
 #include "corner_shading.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
+#include "vector_math.hpp"
 #include <headrace/core/error.hpp>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -34,37 +36,48 @@ public:
         if (largest_[vertex] > count_[vertex])
             refuse_scene(file_, names_more_than_there_are(vertex) + "; export the mesh again");
         std::vector<Point> corners, normals;
-        std::vector<Rgb> colours;
+        std::vector<CornerColour> colours;
+        std::vector<TexturePoint> places;
         std::size_t begin = 0;
         for (std::size_t face = 0; face < face_ends_.size(); ++face) {
             corners.clear();
             normals.clear();
             colours.clear();
+            places.clear();
             for (; begin < face_ends_[face]; ++begin) {
                 corners.push_back(vertex_at(corners_[begin]));
-                if (const auto own = colour_at(corners_[begin])) colours.push_back(*own);
+                if (const auto own = colour_at(corners_[begin])) colours.push_back({*own});
+                if (const auto own = place_at(corner_places_[begin])) places.push_back(*own);
                 if (const auto own = normal_at(corner_normals_[begin])) normals.push_back(*own);
             }
             if (normals.size() < corners.size()) normals.clear();
             if (colours.size() < corners.size()) colours.clear();
-            add_polygon(scene_, {corners, normals, colours},
-                        material_at(face_materials_[face], !colours.empty()));
+            if (places.size() < corners.size()) places.clear();
+            const uint32_t material = material_at(face_materials_[face], !colours.empty(), !places.empty());
+            if (!scene_.materials[material].textures.any()) places.clear();
+            for (TexturePoint& place : places) {
+                if (std::isfinite(place.u)) continue;
+                not_shown_.add(bad_places);
+                place = {0, 0};
+            }
+            add_polygon(scene_, {corners, normals, colours, places}, material);
         }
         for (const auto& [name, material] : materials_)
-            if (!material.index) note_fault_of_unused(material.named);
+            if (!material.indices[0] && !material.indices[1]) note_fault_of_unused(material.named);
         not_shown_.report_to(scene_);
         return std::move(scene_);
     }
 
 private:
     static constexpr std::size_t vertex = 0, texture_coordinate = 1, normal = 2;
-    static constexpr std::size_t no_normal = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t not_named = std::numeric_limits<std::size_t>::max();
     static constexpr std::array<const char*, 3> names = {"vertex", "texture coordinate", "normal"};
 
     struct Material {
         NamedSurface named;
         std::filesystem::path file;
-        std::optional<uint32_t> index{}; ///< in the scene, once something is made of it
+        /// In the scene, once something is made of it: without textures, and with.
+        std::array<std::optional<uint32_t>, 2> indices{};
     };
 
     [[nodiscard]] std::string line() const { return "line " + std::to_string(lines_.number()) + ": "; }
@@ -79,7 +92,7 @@ private:
         if (keyword == "v")
             read_vertex(without_remark(rest));
         else if (keyword == "vt")
-            ++count_[texture_coordinate];
+            read_place(without_remark(rest));
         else if (keyword == "vn")
             read_normal(without_remark(rest));
         else if (keyword == "f" || keyword == "fo") // fo: what f was called once
@@ -129,6 +142,19 @@ private:
         normals_.push_back({xyz[0], xyz[1], xyz[2]});
     }
 
+    /// v is up in the file, and down in a picture.
+    void read_place(std::string_view rest) {
+        ++count_[texture_coordinate];
+        constexpr float nowhere = std::numeric_limits<float>::quiet_NaN();
+        const std::optional<double> u = to_number<double>(next_word(rest));
+        const std::string_view second = next_word(rest); // none: a picture that is a line
+        const std::optional<double> v = second.empty() ? 0 : to_number<double>(second);
+        const bool is_right =
+            u && v && std::abs(*u) <= farthest_texture_place && std::abs(*v) <= farthest_texture_place;
+        places_.push_back(is_right ? TexturePoint{static_cast<float>(*u), static_cast<float>(1 - *v)}
+                                   : TexturePoint{nowhere, nowhere});
+    }
+
     /// A weight or a colour behind x, y and z, or both, which is not shown: where the colour is then, files
     /// do not agree upon. Returns what is wrong.
     std::string read_rest_of_vertex(std::string_view rest) {
@@ -152,7 +178,8 @@ private:
     void read_face(std::string_view rest) {
         const std::size_t begin = corners_.size();
         for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
-            corner_normals_.push_back(no_normal);
+            corner_normals_.push_back(not_named);
+            corner_places_.push_back(not_named);
             for (std::size_t of = 0; of < 3; ++of) {
                 const auto slash = std::min(word.find('/'), word.size());
                 if (of == vertex)
@@ -167,6 +194,7 @@ private:
             if (short_face_.empty()) short_face_ = line() + "a face needs at least three vertices";
             corners_.resize(begin);
             corner_normals_.resize(begin);
+            corner_places_.resize(begin);
             return;
         }
         face_ends_.push_back(corners_.size());
@@ -201,13 +229,17 @@ private:
                 unused_fault_[of] = line() + "a face names " + names[of] + " \"" + excerpt(word) + '"';
             return;
         }
-        if (of == normal)
-            corner_normals_.back() = static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[of] + *index);
+        (of == normal ? corner_normals_ : corner_places_).back() =
+            static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[of] + *index);
     }
 
     [[nodiscard]] std::optional<Rgb> colour_at(std::size_t of) const {
         const auto found = colours_.find(of);
         return found == colours_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    [[nodiscard]] std::optional<TexturePoint> place_at(std::size_t index) const {
+        return index < places_.size() ? std::optional(places_[index]) : std::nullopt;
     }
 
     [[nodiscard]] std::optional<Point> normal_at(std::size_t index) {
@@ -226,35 +258,111 @@ private:
 
     void use_material(std::string_view rest) {
         const auto [place, is_new] = used_names_.emplace(std::string(trimmed(rest)), used_.size());
-        if (is_new) used_.push_back({place->first, std::nullopt});
+        if (is_new) used_.push_back({place->first, {}});
         current_ = place->second;
     }
 
-    uint32_t material_at(std::optional<std::size_t> used, bool has_colours) {
+    /// `has_places`: the face has places in textures.
+    uint32_t material_at(std::optional<std::size_t> used, bool has_colours, bool has_places) {
         if (!used) {
             std::optional<uint32_t>& unnamed = has_colours ? coloured_ : unnamed_;
             if (!unnamed) unnamed = add_material(scene_, file_, "", grey(has_colours ? 1 : albedo_));
             return *unnamed;
         }
-        auto& [name, index] = used_[*used];
-        if (!index) index = make_material(name);
+        auto& [name, indices] = used_[*used];
+        std::optional<uint32_t>& index = indices[has_places ? 1 : 0];
+        if (!index) index = make_material(name, has_places);
         return *index;
     }
 
-    uint32_t make_material(const std::string& name) {
+    uint32_t make_material(const std::string& name, bool has_places) {
         Material* const material = find_material(name);
         if (material == nullptr) {
-            scene_.notes.push_back("material \"" + excerpt(name) +
-                                   "\" is in no MTL file; --albedo stands in for it");
+            if (missing_.insert(name).second)
+                scene_.notes.push_back("material \"" + excerpt(name) +
+                                       "\" is in no MTL file; --albedo stands in for it");
             return add_material(scene_, file_, name, grey(albedo_));
         }
-        if (material->index) return *material->index;
         const NamedSurface& named = material->named;
+        const MtlTextures& textures = named.textures;
+        const bool has_textures = textures.colour || textures.emission || textures.opacity || textures.normal;
+        auto& [without, with] = material->indices;
+        std::optional<uint32_t>& index = has_textures && has_places ? with : without;
+        if (index) return *index;
         if (!named.fault.empty()) throw headrace::Error{headrace::ErrorKind::invalid_argument, named.fault};
-        for (const std::string& note : named.notes) scene_.notes.push_back(note);
-        for (const std::string& what : named.not_shown) not_shown_.add(what);
-        material->index = add_material(scene_, material->file, named.name, named.surface);
-        return *material->index;
+        if (!without && !with) {
+            for (const std::string& note : named.notes) scene_.notes.push_back(note);
+            for (const std::string& what : named.not_shown) not_shown_.add(what);
+        }
+        if (has_textures && !has_places) name_textures(textures);
+        const SurfaceDescription surface =
+            has_textures && has_places ? with_textures(named, material->file) : named.surface;
+        index = add_material(scene_, material->file, named.name, surface);
+        return *index;
+    }
+
+    /// Of faces without places in them.
+    void name_textures(const MtlTextures& textures) {
+        constexpr const char* why = "of faces without texture coordinates";
+        if (textures.colour)
+            not_shown_.add(std::string("textures (map_Kd, ") + why + "; --albedo stands in)");
+        if (textures.emission) not_shown_.add(std::string("textures (map_Ke, ") + why + ')');
+        if (textures.opacity) not_shown_.add(std::string("textures (map_d, ") + why + ')');
+        if (textures.normal) not_shown_.add(std::string("textures (norm, ") + why + ')');
+    }
+
+    SurfaceDescription with_textures(const NamedSurface& named, const std::filesystem::path& mtl) {
+        const MtlTextures& from = named.textures;
+        SurfaceDescription surface = named.surface;
+        const auto use_of = [&](const std::optional<MtlTexture>& texture, TexelMeaning meaning,
+                                const char* what) {
+            std::optional<TextureUse> use;
+            if (!texture) return use;
+            const ReadImage image = image_of(*texture, mtl, meaning);
+            if (!image.place) {
+                not_shown_.add(std::string("textures (") + what + ", " + image.fault + ')');
+                return use;
+            }
+            use = texture->use;
+            use->image = *image.place;
+            return use;
+        };
+        SurfaceTextureUses& to = surface.textures;
+        to.colour = use_of(from.colour, TexelMeaning::reflectance, "map_Kd; --albedo stands in");
+        if (to.colour) surface.diffuse = from.colour_factor;
+        to.emission = use_of(from.emission, TexelMeaning::radiance, "map_Ke");
+        if (to.emission) surface.emission = from.emission_factor;
+        to.normal = use_of(from.normal, TexelMeaning::numbers, "norm");
+        // One picture for both has its opacity beside its colours.
+        const bool is_colour = from.colour && from.opacity && from.colour->name == from.opacity->name;
+        to.opacity =
+            use_of(from.opacity, is_colour ? TexelMeaning::reflectance : TexelMeaning::opacity, "map_d");
+        if (!to.opacity) return surface;
+        surface.opacity = from.opacity_factor;
+        if (scene_.images[to.opacity->image].is_opaque) to.opacity.reset();
+        if (to.opacity || surface.opacity < 1) surface.passing = Passing::its_share;
+        return surface;
+    }
+
+    /// Names are relative to the MTL file; some exporters mean the OBJ file. Read once for each meaning.
+    ReadImage image_of(const MtlTexture& texture, const std::filesystem::path& mtl, TexelMeaning meaning) {
+        const std::filesystem::path folder = mtl.parent_path().lexically_relative(file_.parent_path());
+        std::string found;
+        for (const std::string_view name : possible_names(texture.name))
+            for (const std::string& place : {(folder / name).string(), std::string(name)})
+                if (found.empty() && !name.empty() && files_.exists(place)) found = place;
+        if (found.empty()) {
+            const std::string_view name = possible_names(texture.name).back();
+            if (!name.empty()) files_.expect_inside((folder / name).string());
+            return {std::nullopt, '"' + excerpt(texture.name) + "\" is not there"};
+        }
+        const auto [known, is_new] = images_.try_emplace(std::pair(found, meaning));
+        if (is_new && files_.is_empty(found)) {
+            files_.expect_inside(found);
+            known->second.fault = '"' + excerpt(found) + "\" is empty";
+        } else if (is_new)
+            known->second = add_image(scene_, excerpt(found), files_.read_named(found), meaning);
+        return known->second;
     }
 
     Material* find_material(std::string_view used) {
@@ -342,15 +450,19 @@ private:
     Scene scene_;
     NotShown not_shown_;
     std::vector<Point> vertices_, normals_;
+    std::vector<TexturePoint> places_;                 ///< in textures
     std::unordered_map<std::size_t, Rgb> colours_;     ///< of vertices that have one
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
-    std::vector<std::size_t> corners_, corner_normals_, face_ends_; ///< of all faces, one after the other
+    std::vector<std::size_t> corners_, corner_normals_, corner_places_,
+        face_ends_;                                                    ///< of all faces, one after the other
+    std::map<std::pair<std::string, TexelMeaning>, ReadImage> images_; ///< by their files
+    std::set<std::string> missing_;                                    ///< materials that are in no MTL file
     std::map<std::string, Material, std::less<>> materials_;
     std::map<std::string, std::string, std::less<>>
         other_names_; ///< of materials, without quotes and remarks
     std::map<std::string, std::size_t, std::less<>> used_names_;
-    std::vector<std::pair<std::string, std::optional<uint32_t>>>
-        used_;                                               ///< names, and the material made of each
+    /// Names, and the materials made of each, for faces without places in textures and with.
+    std::vector<std::pair<std::string, std::array<std::optional<uint32_t>, 2>>> used_;
     std::vector<std::optional<std::size_t>> face_materials_; ///< places in used_
     std::optional<std::size_t> current_;                     ///< none: nothing has been said yet
     std::optional<uint32_t> unnamed_, coloured_;             ///< of faces without a material

@@ -83,7 +83,7 @@ public:
         Scene scene;
         const uint32_t material = add_material(scene, file_, "", grey(colours_.empty() ? albedo : 1));
         std::vector<Point> corners, normals;
-        std::vector<Rgb> colours;
+        std::vector<CornerColour> colours;
         std::size_t begin = 0;
         for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
             corners.clear();
@@ -92,7 +92,7 @@ public:
             for (; begin < end; ++begin) {
                 corners.push_back(position_at(corners_[begin]));
                 if (has_normals_) normals.push_back(normal_at(corners_[begin]));
-                if (!colours_.empty()) colours.push_back(colours_[corners_[begin]]);
+                if (!colours_.empty()) colours.push_back({colours_[corners_[begin]]});
             }
             if (corners.size() < 3)
                 has_short_face_ = true;

@@ -47,6 +47,10 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.lights = scene.light_count;
     frame.coherent = options.coherent ? 1 : 0;
     frame.has_corners = scene.has_corners ? 1 : 0;
+    frame.has_holes = scene.has_holes ? 1 : 0;
+    const SampleWidth width = sample_width(view, scene.placement, options.height, options.samples);
+    frame.first_width = width.at_camera;
+    frame.spread = width.spread;
     frame.seed_low = static_cast<uint32_t>(options.seed);
     frame.seed_high = static_cast<uint32_t>(options.seed >> 32);
     frame.sky = options.sky;
@@ -60,15 +64,28 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       materials("materials", std::span(scene.materials)),
       lights("lights", std::span(scene.lights)),
       corner_shading("corner shading", std::span(scene.corner_shading)),
-      corner_colours("corner colours", std::span(scene.corner_colours)) {}
+      corner_colours("corner colours", std::span(scene.corner_colours)),
+      corner_places("corner places", std::span(scene.corner_places)),
+      surface_textures("surface textures", std::span(scene.surface_textures)),
+      textures("textures", std::span(scene.textures)),
+      texture_levels("texture levels", std::span(scene.texture_levels)),
+      texels("texels", std::span(scene.texels)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
     const auto view = [scene](headrace::Task& task) {
-        return SceneView{task.read(scene.nodes),         task.read(scene.triangles),
-                         task.read(scene.details),       task.read(scene.materials),
-                         task.read(scene.lights),        task.read(scene.corner_shading),
-                         task.read(scene.corner_colours)};
+        return SceneView{task.read(scene.nodes),
+                         task.read(scene.triangles),
+                         task.read(scene.details),
+                         task.read(scene.materials),
+                         task.read(scene.lights),
+                         task.read(scene.corner_shading),
+                         task.read(scene.corner_colours),
+                         task.read(scene.corner_places),
+                         task.read(scene.surface_textures),
+                         task.read(scene.textures),
+                         task.read(scene.texture_levels),
+                         task.read(scene.texels)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
@@ -77,7 +94,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
         (frame.has_corners != 0 ? ", corners" : ""));
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
-              scene.corner_shading, scene.corner_colours)
+              scene.corner_shading, scene.corner_colours, scene.corner_places, scene.surface_textures,
+              scene.textures, scene.texture_levels, scene.texels)
         .accumulates(film)
         .share_units();
     const bool has_corners = frame.has_corners != 0;
@@ -94,6 +112,11 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                        .buffer(task.memory(scene.lights))
                        .buffer(task.memory(scene.corner_shading))
                        .buffer(task.memory(scene.corner_colours))
+                       .buffer(task.memory(scene.corner_places))
+                       .buffer(task.memory(scene.surface_textures))
+                       .buffer(task.memory(scene.textures))
+                       .buffer(task.memory(scene.texture_levels))
+                       .buffer(task.memory(scene.texels))
                        .buffer(task.memory(film))
                        .value(frame);
                });

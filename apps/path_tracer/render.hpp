@@ -19,6 +19,11 @@ struct SceneDomains {
     headrace::Domain<Light> lights;
     headrace::Domain<CornerShading> corner_shading;
     headrace::Domain<CornerColours> corner_colours;
+    headrace::Domain<CornerPlaces> corner_places;
+    headrace::Domain<SurfaceTextures> surface_textures;
+    headrace::Domain<Texture> textures;
+    headrace::Domain<TextureLevel> texture_levels;
+    headrace::Domain<Texel> texels;
 };
 
 /// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

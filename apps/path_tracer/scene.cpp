@@ -48,7 +48,7 @@ void give_normals(Scene& scene, SceneTriangle& triangle, Point across, const std
 }
 
 void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material) {
-    const auto& [corners, normals, colours] = polygon;
+    const auto& [corners, normals, colours, places] = polygon;
     const bool is_smooth = !normals.empty() && std::all_of(normals.begin(), normals.end(), is_direction);
     for (const auto& [first, second, third] : triangulate(corners)) {
         const Point a = corners[first], b = corners[second], c = corners[third];
@@ -63,7 +63,25 @@ void add_polygon(Scene& scene, const Polygon& polygon, uint32_t material) {
             triangle.colours = static_cast<uint32_t>(scene.colours.size());
             scene.colours.push_back({colours[first], colours[second], colours[third]});
         }
+        if (!places.empty()) triangle.places = static_cast<uint32_t>(scene.places.size());
+        for (auto set = places; !set.empty(); set = set.subspan(corners.size()))
+            scene.places.push_back({set[first], set[second], set[third]});
     }
+}
+
+ReadImage add_image(Scene& scene, const std::string& name, std::string bytes, TexelMeaning meaning) {
+    ReadImage read;
+    try {
+        TextureImage image = decode_texture(name, std::move(bytes), meaning);
+        for (const std::string& note : image.notes) scene.notes.push_back(note);
+        read.place = static_cast<uint32_t>(scene.images.size());
+        scene.images.push_back(std::move(image));
+    } catch (const Error& error) {
+        read.fault = error.what();
+    } catch (const std::exception& error) { // of a library, or no memory
+        read.fault = name + ": " + error.what();
+    }
+    return read;
 }
 
 std::optional<std::string> fault_of(const SurfaceDescription& surface) {
@@ -82,7 +100,8 @@ uint32_t add_material(Scene& scene, const fs::path& file, const std::string& nam
     if (is_black(surface.glass)) surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
     const float total = largest(surface.diffuse + surface.mirror + surface.glass);
     if (total > 1)
-        for (Rgb* part : {&surface.diffuse, &surface.mirror, &surface.glass}) *part = *part * (1 / total);
+        for (Rgb* part : {&surface.diffuse, &surface.mirror, &surface.glass, &surface.textures.base})
+            *part = *part * (1 / total);
     if (total > 1.001f)
         scene.notes.push_back("material \"" + name + "\" sends on more light than it gets; it is dimmed");
     scene.materials.push_back(surface);
@@ -165,7 +184,13 @@ Axes axes_of(const CameraPose& view) {
             down * std::cos(turn) - right * std::sin(turn)};
 }
 
-/// As --camera takes it.
+/// The side of a pixel, one unit of length before the eye.
+double pixel_of(const CameraPose& view, uint32_t height) {
+    return 2 * std::tan(double{view.vertical_fov_degrees} * std::numbers::pi / 360) /
+           static_cast<double>(height);
+}
+
+/// As --camera takes it, and what else there is.
 std::string description_of(const CameraPose& view) {
     const Axes upright = axes_of({view.eye, view.target, view.vertical_fov_degrees}), own = axes_of(view);
     const double roll =
@@ -174,7 +199,9 @@ std::string description_of(const CameraPose& view) {
     for (const Point& point : {view.eye, view.target})
         for (const double value : {point.x, point.y, point.z}) text += as_text(value + 0.0) + ','; // no -0
     text += as_text(double{view.vertical_fov_degrees});
-    return std::abs(roll) < 1e-6 ? text : text + ',' + as_text(roll);
+    if (std::abs(roll) >= 1e-6) text += ',' + as_text(roll);
+    if (view.orthographic_height > 0) text += "\t--orthographic " + as_text(view.orthographic_height);
+    return text;
 }
 
 } // namespace
@@ -215,12 +242,56 @@ Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t 
     const Point eye = placement.place(view.eye);
     if (!(largest_part(eye) <= 1e6)) // neighbouring rays would be the same in floats
         refuse("the eye is more than a million times the scene's size away; move it nearer");
-    const auto [forward, right, down] = axes_of(view);
-    const double pixel = 2 * std::tan(double{view.vertical_fov_degrees} * std::numbers::pi / 360) /
-                         static_cast<double>(height);
-    const Point corner = forward - right * (pixel * 0.5 * static_cast<double>(width)) -
-                         down * (pixel * 0.5 * static_cast<double>(height));
-    return {rounded(eye), rounded(corner), rounded(right * pixel), rounded(down * pixel)};
+    const Axes axes = axes_of(view);
+    const Point& forward = axes.forward;
+    const Point& right = axes.right;
+    const Point& down = axes.down;
+    const auto upper_left = [&](Point middle, double pixel) {
+        return middle - right * (pixel * 0.5 * static_cast<double>(width)) -
+               down * (pixel * 0.5 * static_cast<double>(height));
+    };
+    Camera camera{};
+    if (view.orthographic_height > 0) {
+        const double pixel = view.orthographic_height * placement.scale / static_cast<double>(height);
+        if (!(pixel * static_cast<double>(std::max(width, height)) <= 1e6))
+            refuse("the orthographic view is more than a million times the scene's size wide or high");
+        if (!(pixel >= 1e-6)) // neighbouring rays would be the same in floats
+            refuse("a pixel of the orthographic view is less than a millionth of the scene's size");
+        // Each ray has an origin of its own, and floats are coarse far away.
+        const double before_middle = -dot(eye, forward);
+        const Point near_eye = eye + forward * std::max(before_middle - 3, 0.0);
+        camera.projection = PROJECTION_ORTHOGRAPHIC;
+        camera.eye = rounded(upper_left(near_eye, pixel));
+        camera.corner = rounded(forward);
+        camera.aside = rounded(right * pixel);
+        camera.below = rounded(down * pixel);
+        return camera;
+    }
+    camera.eye = rounded(eye);
+    double away = 1; // of the plane that rays are aimed at
+    if (view.lens_radius > 0) {
+        const double radius = view.lens_radius * placement.scale;
+        away = view.focus * placement.scale;
+        if (!(radius <= 1e6 && away >= 1e-6 && away <= 1e6))
+            refuse("the lens or its focus is a million times larger than the scene, or smaller");
+        camera.projection = PROJECTION_LENS;
+        camera.aside = rounded(right * radius);
+        camera.below = rounded(down * radius);
+    }
+    const double pixel = pixel_of(view, height) * away;
+    camera.corner = rounded(upper_left(forward * away, pixel));
+    camera.right = rounded(right * pixel);
+    camera.down = rounded(down * pixel);
+    return camera;
+}
+
+SampleWidth sample_width(const CameraPose& view, const Placement& placement, uint32_t height,
+                         uint32_t samples) {
+    // Samples of a pixel share it. Less than half of it would make textures sharper, and noisy from afar.
+    const double share = std::max(0.5, 1 / std::sqrt(static_cast<double>(samples)));
+    if (view.orthographic_height > 0)
+        return {static_cast<float>(share * view.orthographic_height * placement.scale / height), 0};
+    return {0, static_cast<float>(share * pixel_of(view, height))};
 }
 
 } // namespace path_tracer

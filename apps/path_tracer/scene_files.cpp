@@ -40,6 +40,11 @@ bool SceneFiles::exists(std::string_view name) const {
     return !name.empty() && name.find('\0') == name.npos && fs::exists(place_of(name), ignored);
 }
 
+bool SceneFiles::is_empty(std::string_view name) const {
+    std::error_code ignored;
+    return fs::is_regular_file(place_of(name), ignored) && fs::file_size(place_of(name), ignored) == 0;
+}
+
 void SceneFiles::expect_inside(std::string_view name) const {
     if (name.empty() || name.find('\0') != name.npos)
         refuse_scene(scene_, "names a file without a name; export it again");

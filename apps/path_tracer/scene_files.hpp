@@ -25,6 +25,8 @@ public:
 
     /// Whether something is there: backslashes count as slashes if they must. Opens nothing.
     [[nodiscard]] bool exists(std::string_view name) const;
+    /// Whether it is a file without bytes. Opens nothing.
+    [[nodiscard]] bool is_empty(std::string_view name) const;
     /// Errors  invalid_argument unless a file of this name may be below the scene's folder
     void expect_inside(std::string_view name) const;
     /// The bytes of a file that the scene names, from the scene's folder. Never blocks.

@@ -25,7 +25,9 @@ constexpr double farthest_coordinate = 1e30;
 struct Polygon {
     std::span<const Point> corners;
     std::span<const Point> normals = {}; ///< of any length; one that is no direction: the polygon is flat
-    std::span<const Rgb> colours = {};   ///< linear, from 0 to 1
+    std::span<const CornerColour> colours = {}; ///< from 0 to 1
+    /// In textures, one set behind the other, each of all corners.
+    std::span<const TexturePoint> places = {};
 };
 
 /// Appends a polygon as triangles; those without area are left out.
@@ -38,6 +40,21 @@ void give_normals(Scene& scene, SceneTriangle& triangle, Point across, const std
 /// What is said of files that have such.
 constexpr const char* bad_normals = "normals of length 0 or not finite";
 constexpr const char* bad_colours = "vertex colours that are not between 0 and 1";
+
+/// No texture coordinate is larger: floats have no place within a texture there.
+constexpr double farthest_texture_place = 1e9;
+constexpr const char* bad_places = "texture coordinates that are not finite or beyond 1e9";
+
+constexpr const char* bad_transform = "transforms of textures with numbers beyond 1e9";
+
+/// A picture that was read, or why it was not.
+struct ReadImage {
+    std::optional<uint32_t> place{}; ///< in Scene::images
+    std::string fault{};
+};
+/// Appends the picture of a file with these bytes. `name`: for messages
+[[nodiscard]] ReadImage add_image(Scene& scene, const std::string& name, std::string bytes,
+                                  TexelMeaning meaning);
 
 /// What is wrong with a material: what floats cannot compute with. Nothing if it is right. The index of
 /// refraction counts only if there is glass.
@@ -70,10 +87,24 @@ private:
 /// The text without the byte order mark that some editors write in front.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
+/// A texture of an MTL file. Names may have white space and remarks within: see possible_names.
+struct MtlTexture {
+    std::string name;
+    TextureUse use{}; ///< but for the image
+};
+
+/// What an MTL file has textures for, and what they are factors of.
+struct MtlTextures {
+    std::optional<MtlTexture> colour, emission, opacity, normal;
+    Rgb colour_factor{1, 1, 1}, emission_factor{1, 1, 1};
+    float opacity_factor = 1;
+};
+
 /// A material of an MTL file.
 struct NamedSurface {
     std::string name;
-    SurfaceDescription surface;
+    SurfaceDescription surface; ///< where no texture can be shown
+    MtlTextures textures{};
     std::string fault;                  ///< what is wrong with it, for when it is used; empty: nothing
     std::vector<std::string> notes;     ///< what of it is wrong and makes no difference
     std::vector<std::string> not_shown; ///< see NotShown

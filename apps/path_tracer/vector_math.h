@@ -39,6 +39,7 @@ HEADRACE_FUNCTION Rgb rgb(float r, float g, float b) {
 HEADRACE_FUNCTION Rgb rgb_add(Rgb a, Rgb b) { return rgb(a.r + b.r, a.g + b.g, a.b + b.b); }
 HEADRACE_FUNCTION Rgb rgb_mul(Rgb a, Rgb b) { return rgb(a.r * b.r, a.g * b.g, a.b * b.b); }
 HEADRACE_FUNCTION Rgb rgb_scaled(Rgb a, float s) { return rgb(a.r * s, a.g * s, a.b * s); }
+HEADRACE_FUNCTION float luminance(Rgb c) { return 0.2126f * c.r + 0.7152f * c.g + 0.0722f * c.b; }
 HEADRACE_FUNCTION bool is_black(Rgb c) { return c.r == 0 && c.g == 0 && c.b == 0; }
 
 // No operand here is ever NaN, so this is fmin; g++ makes one instruction of it, but a call of std::fmin.
@@ -56,6 +57,8 @@ HEADRACE_FUNCTION float larger(float a, float b) {
     return a > b ? a : b;
 #endif
 }
+
+HEADRACE_FUNCTION float magnitude(float value) { return value < 0 ? -value : value; }
 
 /// a b + c, in one rounding where that is faster: only where the last bits decide nothing.
 HEADRACE_FUNCTION float fused(float a, float b, float c) {

@@ -16,7 +16,7 @@ namespace video {
 /// What a picture consists of: rows from top to bottom without gaps.
 struct Samples {
     std::span<const std::uint8_t> bytes;
-    int channels;                         ///< 1: grey; 3: red, green, blue
+    int channels;                         ///< 1: grey; 3: red, green, blue; 2 and 4: and opacity
     int maximum;                          ///< the brightest; beyond 255, a sample has two bytes
     std::endian order = std::endian::big; ///< of these
 };
@@ -47,8 +47,11 @@ protected:
 /// The same of a file that is open.
 [[nodiscard]] std::unique_ptr<Picture> open_picture(video::ByteInput& input, const std::string& file);
 
-/// From the file's bytes. 8 and 16 bits, grey, RGB and palettes; fewer bits too. Transparency is ignored.
-[[nodiscard]] std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes);
+enum class Opacity : std::uint8_t { left_out, kept };
+
+/// From the file's bytes. 8 and 16 bits, grey, RGB and palettes; fewer bits too.
+[[nodiscard]] std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes,
+                                                Opacity opacity = Opacity::left_out);
 
 /// From the file's bytes: baseline and progressive JPEG of 8 bits, grey or in colours, whose RGB are those of
 /// JFIF. A file that ends early, or of which anything had to be guessed, is broken. CMYK is refused.

@@ -44,11 +44,11 @@ bool read_header(Reader& reader) {
     return true;
 }
 
-/// Grey or RGB of 8 or 16 bits, whatever the file has.
-bool expand(Reader& reader) {
+/// Grey or RGB of 8 or 16 bits, whatever the file has, with its opacity if that is asked for.
+bool expand(Reader& reader, Opacity opacity) {
     if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
     png_set_expand(reader.png);
-    png_set_strip_alpha(reader.png);
+    if (opacity == Opacity::left_out) png_set_strip_alpha(reader.png);
     png_set_interlace_handling(reader.png);
     png_read_update_info(reader.png, reader.info);
     return true;
@@ -63,7 +63,7 @@ bool read_rows(Reader& reader, png_bytepp rows) {
 
 class PngPicture final : public Picture {
 public:
-    PngPicture(const std::string& file, std::string bytes)
+    PngPicture(const std::string& file, std::string bytes, Opacity opacity)
         : file_(file), bytes_(std::move(bytes)), reader_(bytes_) {
         reader_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader_.failure,
                                              program::PngFailure::on_error, program::PngFailure::on_warning);
@@ -76,7 +76,7 @@ public:
         if (png_get_rowbytes(reader_.png, reader_.info) * png_get_image_height(reader_.png, reader_.info) >
             best_ratio * bytes_.size())
             fail("ends too early");
-        if (!expand(reader_)) fail(reader_.failure.message);
+        if (!expand(reader_, opacity)) fail(reader_.failure.message);
     }
 
     Size size() const override {
@@ -113,8 +113,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes) {
-    return std::make_unique<PngPicture>(file, std::move(bytes));
+std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes, Opacity opacity) {
+    return std::make_unique<PngPicture>(file, std::move(bytes), opacity);
 }
 
 } // namespace video

@@ -4,6 +4,7 @@
 #include "codelets.hpp"
 #include "path_tracer/path_tracer.kernels.hpp"
 #include "session.hpp"
+#include <headrace/core/error.hpp>
 
 #include "path_tracer.cl.hpp"
 #include "prelude.cl.hpp"
@@ -17,7 +18,9 @@ using namespace path_tracer;
 
 constexpr std::uint32_t rows_of_band = 4;
 
-/// Indices are those of the whole picture; a task's part of the film begins with its first pixel.
+/// StarPU's codelets take eight arrays as Debian builds it, so there are no textures here (see the
+/// constructor). Indices are those of the whole picture; a task's part of the film begins with its first
+/// pixel.
 constexpr const char* entries = R"(
 __kernel void clear(__global float* part) { part[get_global_id(0)] = 0; }
 
@@ -26,7 +29,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
                     __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -50,6 +53,11 @@ public:
                  vectors_.add(std::span(scene.details)),       vectors_.add(std::span(scene.materials)),
                  vectors_.add(std::span(scene.lights)),        vectors_.add(std::span(scene.corner_shading)),
                  vectors_.add(std::span(scene.corner_colours))} {
+        if (scene.has_textures)
+            throw headrace::Error{
+                headrace::ErrorKind::invalid_argument,
+                "the comparison with StarPU has no textures and nothing that is not opaque; "
+                "take another scene"};
         for (const Bands& task : tasks_) {
             const auto [problem, first, count] = pixels(&task);
             parts_.push_back(vectors_.add(film.subspan(first, count)));
@@ -98,10 +106,18 @@ private:
         const auto [problem, first, count] = pixels(task);
         auto* const part = elements<Rgb>(buffers[7]);
         std::fill_n(part, count, Rgb{0, 0, 0});
-        const SceneView scene{view<BvhNode>(buffers[0]),        view<Triangle>(buffers[1]),
-                              view<TriangleDetail>(buffers[2]), view<Material>(buffers[3]),
-                              view<Light>(buffers[4]),          view<CornerShading>(buffers[5]),
-                              view<CornerColours>(buffers[6])};
+        const SceneView scene{view<BvhNode>(buffers[0]),
+                              view<Triangle>(buffers[1]),
+                              view<TriangleDetail>(buffers[2]),
+                              view<Material>(buffers[3]),
+                              view<Light>(buffers[4]),
+                              view<CornerShading>(buffers[5]),
+                              view<CornerColours>(buffers[6]),
+                              {},
+                              {},
+                              {},
+                              {},
+                              {}};
         const headrace::Sum<Rgb> film{part - first, {}};
         if (problem.frame_.has_corners != 0)
             problem.run_kernel(TracePathWithCorners{scene, problem.frame_, film}, first, count);

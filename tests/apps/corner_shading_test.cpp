@@ -474,7 +474,7 @@ void expect_corner_colours(const Scene& scene, std::size_t triangle, std::array<
     const uint32_t place = scene.triangles.at(triangle).colours;
     ASSERT_NE(place, SceneTriangle::none);
     for (std::size_t corner = 0; corner < 3; ++corner) {
-        const Rgb colour = scene.colours.at(place)[corner];
+        const Rgb colour = scene.colours.at(place)[corner].colour;
         EXPECT_NEAR(colour.r, expected[corner].r, 1e-6) << "corner " << corner;
         EXPECT_NEAR(colour.g, expected[corner].g, 1e-6) << "corner " << corner;
         EXPECT_NEAR(colour.b, expected[corner].b, 1e-6) << "corner " << corner;

@@ -20,8 +20,10 @@ struct Lane {
 } // namespace
 
 SceneView view_of(const PreparedScene& scene) {
-    return {view(scene.nodes),  view(scene.triangles),      view(scene.details),       view(scene.materials),
-            view(scene.lights), view(scene.corner_shading), view(scene.corner_colours)};
+    return {view(scene.nodes),          view(scene.triangles),      view(scene.details),
+            view(scene.materials),      view(scene.lights),         view(scene.corner_shading),
+            view(scene.corner_colours), view(scene.corner_places),  view(scene.surface_textures),
+            view(scene.textures),       view(scene.texture_levels), view(scene.texels)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
@@ -32,6 +34,7 @@ Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t w
     frame.max_depth = 8;
     frame.lights = scene.light_count;
     frame.has_corners = scene.has_corners ? 1 : 0;
+    frame.has_holes = scene.has_holes ? 1 : 0;
     frame.seed_low = 1;
     return frame;
 }

@@ -82,7 +82,8 @@ SceneBuilder& SceneBuilder::colours(const std::function<Rgb(Point corner)>& colo
     scene_.colours.clear();
     for (SceneTriangle& triangle : scene_.triangles) {
         triangle.colours = static_cast<uint32_t>(scene_.colours.size());
-        scene_.colours.push_back({colour_at(triangle.a), colour_at(triangle.b), colour_at(triangle.c)});
+        const auto at = [&](Point corner) { return CornerColour{colour_at(corner)}; };
+        scene_.colours.push_back({at(triangle.a), at(triangle.b), at(triangle.c)});
     }
     return *this;
 }

@@ -25,11 +25,15 @@ protected:
                 R"({"name":"Leaning","camera":0,"translation":[0.5,0.25,3],"rotation":[0,0,0.5,0.8660254037844386]})",
                 "0,1,2"));
     }
-    Image shown(const Options& more) { return render(folder_, small + more); }
-    Outcome run(const Options& more) { return run_path_tracer(folder_, small + more); }
+    Image shown(const Options& more, const char* scene = "s.gltf") {
+        return render(folder_, small + Options{"--scene", scene} + more);
+    }
+    Outcome run(const Options& more, const char* scene = "s.gltf") {
+        return run_path_tracer(folder_, small + Options{"--scene", scene} + more);
+    }
 
-    const Options small{"--scene",  "s.gltf", "--devices", "cpu", "--width", "24",
-                        "--height", "24",     "--spp",     "4",   "--sky",   "0,0,0"};
+    const Options small{"--devices", "cpu",   "--width", "24",    "--height",
+                        "24",        "--spp", "4",       "--sky", "0,0,0"};
     Scratch folder_;
 };
 
@@ -50,6 +54,29 @@ TEST_F(Cameras, OfTheSceneShowWhatTheirDescriptionsShow) {
     // Rounding of the angle moves an edge past a ray here and there.
     EXPECT_LT(rms_difference(front, shown({"--camera", "0.5,0.25,3,0.5,0.25,2,45"})), 1e-6);
     EXPECT_LT(rms_difference(leaning, shown({"--camera", "0.5,0.25,3,0.5,0.25,2,45,-60"})), 0.01);
+}
+
+TEST_F(Cameras, MayHaveParallelRaysOrALens) {
+    folder_.write(
+        "flat.gltf",
+        glowing_triangle(
+            "t.bin", R"({"mesh":0},{"name":"Flat","camera":0,"translation":[0.5,0.25,3]})", "0,1",
+            R"({"type":"orthographic","orthographic":{"xmag":1,"ymag":0.75,"znear":0.1,"zfar":9}})"));
+    EXPECT_EQ(run({"--list-cameras"}, "flat.gltf").output,
+              "0\tFlat\t0.5,0.25,3,0.5,0.25,2,45\t--orthographic 1.5\n");
+    const Image of_scene = shown({}, "flat.gltf");
+    EXPECT_EQ(of_scene.values,
+              shown({"--camera", "0.5,0.25,3,0.5,0.25,2,45", "--orthographic", "1.5"}).values);
+    EXPECT_GT(rms_difference(of_scene, shown({})), 0.01);
+    // Far out of focus, the triangle is a haze.
+    EXPECT_GT(rms_difference(shown({"--lens", "0.5,1"}), shown({})), 0.01);
+    for (const Options& wrong : {Options{"--orthographic", "0"},
+                                 {"--lens", "1"},
+                                 {"--lens", "-1,2"},
+                                 {"--lens", "1,0"},
+                                 {"--orthographic", "1", "--lens", "1,1"}})
+        EXPECT_EQ(run(wrong + Options{"--out", "o.png"}).exit_code, 2);
+    EXPECT_EQ(run({"--lens", "1,1", "--out", "o.png"}, "flat.gltf").exit_code, 2);
 }
 
 TEST_F(Cameras, ThatAreNotThereAreRefused) {

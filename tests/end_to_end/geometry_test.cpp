@@ -1,5 +1,6 @@
 // Scenes of any shape, size and place on every device: needles, closed rooms far from the origin, spheres
 // where maps put them, polygons with holes. One sample a pixel: each has to show the closed form.
+#include "apps/png_builder.hpp"
 #include "end_to_end/path_tracer.hpp"
 #include <devices/two_private_cpus.hpp>
 
@@ -8,7 +9,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <numbers>
+#include <random>
 #include <sstream>
 
 namespace headrace::end_to_end {
@@ -52,9 +55,13 @@ public:
             for (const double value : corner) colour += ' ' + text_of((value + 1) / 2);
             line("v", placed(corner), is_coloured_ ? colour : "");
             face += ' ' + std::to_string(++vertices_);
+            if (is_textured_) {
+                text_ << "vt " << text_of(corner[0]) << ' ' << text_of(corner[1] + corner[2]) << '\n';
+                face += '/' + std::to_string(++places_);
+            }
             if (!is_smooth_) continue;
             line("vn", corner);
-            face += "//" + std::to_string(++normals_);
+            face += (is_textured_ ? "/" : "//") + std::to_string(++normals_);
         }
         text_ << face << '\n';
     }
@@ -62,6 +69,8 @@ public:
     void smooth() { is_smooth_ = true; }
     /// Polygons that follow have colours, which are their places between -1 and 1.
     void coloured(bool is_coloured) { is_coloured_ = is_coloured; }
+    /// Polygons that follow have places in textures.
+    void textured(bool is_textured) { is_textured_ = is_textured; }
     void material(const char* name) { text_ << "mtllib scene.mtl\nusemtl " << name << '\n'; }
     void box(Corner lo, Corner hi) {
         const auto corner = [&](int i) {
@@ -103,8 +112,8 @@ public:
 
 private:
     std::ostringstream text_;
-    int vertices_ = 0, normals_ = 0;
-    bool is_smooth_ = false, is_coloured_ = false;
+    int vertices_ = 0, normals_ = 0, places_ = 0;
+    bool is_smooth_ = false, is_coloured_ = false, is_textured_ = false;
     double scale_;
     Corner shift_;
     double cosine_, sine_;
@@ -135,6 +144,19 @@ protected:
             ASSERT_TRUE(value == 0.5f || value == 1.0f) << "a ray came back to a convex body: " << value;
         }
         EXPECT_GT(body, 100u);
+    }
+
+    /// Pictures that are lit, and the same but for a few samples that rounding sends elsewhere.
+    static void expect_same_light(const Image& here, const Image& on_processor) {
+        ASSERT_EQ(here.values.size(), on_processor.values.size());
+        std::size_t differing = 0, lighted = 0;
+        for (std::size_t i = 0; i < here.values.size(); ++i) {
+            differing +=
+                std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
+            lighted += on_processor.values[i] > 0;
+        }
+        EXPECT_LT(differing, here.values.size() / 50);
+        EXPECT_GT(lighted, here.values.size() / 3);
     }
 
     Scratch folder_;
@@ -237,14 +259,62 @@ TEST_P(Geometry, SmoothBodiesAreLitAsOnTheProcessor) {
         return shown(obj, {1, 1, 4}, {0, 0, 0}, 40, {"--max-depth", "4"}, "4", devices);
     };
     const Image here = lit(GetParam()), on_processor = lit("cpu");
-    ASSERT_EQ(here.values.size(), on_processor.values.size());
-    std::size_t differing = 0, lighted = 0;
-    for (std::size_t i = 0; i < here.values.size(); ++i) {
-        differing += std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
-        lighted += on_processor.values[i] > 0;
+    expect_same_light(here, on_processor);
+}
+
+/// Of 16 x 8 pixels, any numbers but for those that `keep` sets.
+std::string noise(int channels, const std::function<void(std::vector<std::uint16_t>& pixel)>& keep) {
+    std::mt19937 random(static_cast<unsigned>(channels));
+    std::uniform_int_distribution<int> level(0, 255);
+    path_tracer::test::PngParts parts{.width = 16,
+                                      .height = 8,
+                                      .kind = channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
+                                      .samples = {}};
+    for (int i = 0; i < 16 * 8; ++i) {
+        std::vector<std::uint16_t> pixel;
+        for (int channel = 0; channel < channels; ++channel)
+            pixel.push_back(static_cast<std::uint16_t>(level(random)));
+        keep(pixel);
+        parts.samples.insert(parts.samples.end(), pixel.begin(), pixel.end());
     }
-    EXPECT_LT(differing, here.values.size() / 50);
-    EXPECT_GT(lighted, here.values.size() / 3);
+    return png_of(parts);
+}
+
+TEST_P(Geometry, NormalsOfTexturesLoseNoLight) {
+    folder_.write("normals.png",
+                  noise(3, [](auto& pixel) { pixel[2] = std::max<std::uint16_t>(pixel[2], 140); }));
+    folder_.write("scene.mtl", "newmtl rough\nKd 0.5 0.5 0.5\nnorm normals.png\n");
+    Obj body;
+    body.material("rough");
+    body.textured(true);
+    body.box({-1, -1, -1}, {1, 1, 1});
+    expect_half_or_sky(body, {2, 3, 4}, {0, 0, 0}, 30);
+}
+
+TEST_P(Geometry, TexturedRoomsAreLitAsOnTheProcessor) {
+    folder_.write("colours.png", noise(3, [](auto&) {}));
+    folder_.write("leaves.png", noise(4, [](auto& pixel) { pixel[3] = pixel[3] < 128 ? 0 : pixel[3]; }));
+    folder_.write("scene.mtl", "newmtl floor\nKd 0.8 0.8 0.8\nmap_Kd colours.png\nnorm colours.png\n"
+                               "newmtl leaves\nKd 0.5 0.5 0.5\nmap_Kd leaves.png\nmap_d leaves.png\n"
+                               "newmtl lamp\nKd 0 0 0\nKe 9 8 7\nmap_Ke colours.png\n");
+    Obj obj;
+    obj.textured(true);
+    obj.material("floor");
+    obj.polygon({{-3, -1, -3}, {-3, -1, 3}, {3, -1, 3}, {3, -1, -3}});
+    obj.smooth();
+    obj.sphere(6);
+    obj.material("leaves");
+    obj.polygon({{-2, 2, -2}, {2, 2, -2}, {2, 2, 2}, {-2, 2, 2}});
+    obj.material("lamp");
+    obj.polygon({{-1, 3, -1}, {1, 3, -1}, {1, 3, 1}, {-1, 3, 1}});
+    for (const char* kernel : {"consumer", "producer"}) {
+        const auto lit = [&](const char* devices) {
+            return shown(obj, {1, 1, 4}, {0, 0, 0}, 60, {"--max-depth", "4", "--kernel", kernel}, "4",
+                         devices);
+        };
+        const Image here = lit(GetParam()), on_processor = lit("cpu");
+        expect_same_light(here, on_processor);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Geometry,

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <string>
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string bytes(reinterpret_cast<const char*>(data), size);
-    using Open = std::unique_ptr<video::Picture> (*)(const std::string&, std::string);
-    const Open open = bytes.starts_with("\x89PNG")    ? Open{video::open_png}
-                      : bytes.starts_with("\xff\xd8") ? Open{video::open_jpeg}
-                                                      : Open{video::open_pnm};
+    const auto open = [&bytes] {
+        if (bytes.starts_with("\x89PNG")) return video::open_png("fuzz", bytes, video::Opacity::kept);
+        return bytes.starts_with("\xff\xd8") ? video::open_jpeg("fuzz", bytes)
+                                             : video::open_pnm("fuzz", bytes);
+    };
     if (size < 2) return 0; // as open_picture, which looks at them
     try {
-        const auto picture = open("fuzz", bytes);
+        const auto picture = open();
         if (picture->size().pixels() > 1'000'000) return 0; // no more of it, but more slowly
         unsigned sum = 0;
         for (const std::uint8_t sample : picture->samples().bytes) sum += sample;

@@ -1,0 +1,300 @@
+// apps/path_tracer/texture_image.cpp - see texture_image.hpp.
+#include "texture_image.hpp"
+#include "srgb.hpp"
+#include "video/picture.hpp"
+#include <headrace/core/error.hpp>
+
+#include <ImathBox.h>
+#include <ImfChannelList.h>
+#include <ImfFrameBuffer.h>
+#include <ImfHeader.h>
+#include <ImfIO.h>
+#include <ImfInputFile.h>
+#include <half.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace path_tracer {
+namespace {
+
+using headrace::Error;
+using headrace::ErrorKind;
+
+/// Red, green, blue, opacity.
+using Channels = std::array<float, 4>;
+
+Texel packed(const Channels& value) {
+    const auto pair = [](float low, float high) {
+        return static_cast<std::uint32_t>(half(low).bits()) | static_cast<std::uint32_t>(half(high).bits())
+                                                                  << 16;
+    };
+    return {pair(value[0], value[1]), pair(value[2], value[3])};
+}
+
+Channels unpacked(const Texel& texel) {
+    const auto value = [](std::uint32_t bits) {
+        half number;
+        number.setBits(static_cast<std::uint16_t>(bits & 0xffff));
+        return static_cast<float>(number);
+    };
+    return {value(texel.red_green), value(texel.red_green >> 16), value(texel.blue_opacity),
+            value(texel.blue_opacity >> 16)};
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+    throw Error{ErrorKind::invalid_argument, file + ": " + what};
+}
+
+void check_size(const std::string& file, std::size_t width, std::size_t height) {
+    if (width * height > most_texels)
+        refuse(file, "has " + std::to_string(width) + " x " + std::to_string(height) +
+                         " pixels, more than 16384 x 16384; make it smaller");
+}
+
+/// Numbers from 0 to 1 for all values that a sample can have.
+std::vector<float> values_of_samples(int maximum, bool is_srgb) {
+    std::vector<float> values(static_cast<std::size_t>(maximum) + 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double value = static_cast<double>(i) / maximum;
+        values[i] = static_cast<float>(is_srgb ? linear_of_srgb(value) : value);
+    }
+    return values;
+}
+
+/// Grey, grey and opacity, RGB, or RGB and opacity: as `channels` of PNG and JPEG are ordered.
+Channels in_order(const std::array<float, 4>& stored, int channels) {
+    const bool has_colours = channels >= 3, has_opacity = channels == 2 || channels == 4;
+    const float opacity = has_opacity ? stored[static_cast<std::size_t>(channels) - 1] : 1;
+    return has_colours ? Channels{stored[0], stored[1], stored[2], opacity}
+                       : Channels{stored[0], stored[0], stored[0], opacity};
+}
+
+bool is_opaque(const TextureImage& image) {
+    const std::uint32_t opaque = half(1.0f).bits();
+    return std::all_of(image.texels.begin(), image.texels.end(),
+                       [opaque](const Texel& texel) { return texel.blue_opacity >> 16 == opaque; });
+}
+
+/// As TexelMeaning::opacity wants a picture that is opaque.
+void take_grey_for_opacity(TextureImage& image) {
+    for (Texel& texel : image.texels) {
+        Channels value = unpacked(texel);
+        value[3] = (value[0] + value[1] + value[2]) / 3;
+        texel = packed(value);
+    }
+}
+
+TextureImage decode_samples(const std::string& file, std::string bytes, TexelMeaning meaning) {
+    const bool is_png = bytes.starts_with("\x89PNG");
+    const std::unique_ptr<video::Picture> picture =
+        is_png ? video::open_png(file, std::move(bytes), video::Opacity::kept)
+               : video::open_jpeg(file, std::move(bytes));
+    const video::Size size = picture->size();
+    TextureImage image;
+    image.width = static_cast<std::uint32_t>(size.width);
+    image.height = static_cast<std::uint32_t>(size.height);
+    check_size(file, image.width, image.height);
+    const video::Samples samples = picture->samples();
+    const bool is_colour = meaning == TexelMeaning::reflectance || meaning == TexelMeaning::radiance;
+    const std::vector<float> colour = values_of_samples(samples.maximum, is_colour),
+                             opacity = values_of_samples(samples.maximum, false);
+    const bool has_opacity = samples.channels == 2 || samples.channels == 4;
+    const std::size_t bytes_each = samples.maximum > 255 ? 2 : 1;
+    image.texels.resize(size.pixels());
+    const auto channels = static_cast<std::size_t>(samples.channels);
+    tbb::parallel_for(std::size_t{0}, std::size_t{image.height}, [&](std::size_t row) {
+        const std::uint8_t* next = samples.bytes.data() + row * image.width * channels * bytes_each;
+        for (std::size_t column = 0; column < image.width; ++column) {
+            std::array<float, 4> stored{};
+            for (std::size_t channel = 0; channel < channels; ++channel, next += bytes_each) {
+                const std::size_t level = bytes_each == 1 ? next[0]
+                                          : samples.order == std::endian::big
+                                              ? std::size_t{next[0]} << 8 | next[1]
+                                              : std::size_t{next[1]} << 8 | next[0];
+                const bool is_last_of_opacity = has_opacity && channel + 1 == channels;
+                stored[channel] = (is_last_of_opacity ? opacity : colour)[level];
+            }
+            image.texels[row * image.width + column] = packed(in_order(stored, samples.channels));
+        }
+    });
+    return image;
+}
+
+/// OpenEXR's idea of a file, in memory.
+class MemoryInput : public Imf::IStream {
+public:
+    MemoryInput(const std::string& file, std::string_view bytes) : IStream(file.c_str()), bytes_(bytes) {}
+    bool read(char* to, int count) override {
+        const auto wanted = static_cast<std::size_t>(count);
+        if (count < 0 || wanted > bytes_.size() - std::min<std::size_t>(place_, bytes_.size()))
+            throw Iex::InputExc("it ends too early");
+        std::memcpy(to, bytes_.data() + place_, wanted);
+        place_ += wanted;
+        return place_ < bytes_.size();
+    }
+    std::uint64_t tellg() override { return place_; }
+    void seekg(std::uint64_t place) override { place_ = place; }
+
+private:
+    std::string_view bytes_;
+    std::uint64_t place_ = 0;
+};
+
+TextureImage decode_exr(const std::string& file, const std::string& bytes, TexelMeaning meaning) {
+    TextureImage image;
+    std::vector<Channels> values;
+    bool has_opacity = false;
+    try {
+        MemoryInput memory(file, bytes);
+        Imf::InputFile input(memory, 1);
+        const Imath::Box2i window = input.header().dataWindow();
+        const auto width = static_cast<std::size_t>(std::int64_t{window.max.x} - window.min.x + 1),
+                   height = static_cast<std::size_t>(std::int64_t{window.max.y} - window.min.y + 1);
+        check_size(file, width, height);
+        constexpr std::size_t best_ratio = 4096; // of compression; or a few bytes could ask for gigabytes
+        if (width * height > best_ratio * bytes.size())
+            refuse(file, "the OpenEXR file is broken: it ends too early");
+        image.width = static_cast<std::uint32_t>(width);
+        image.height = static_cast<std::uint32_t>(height);
+        const Imf::ChannelList& channels = input.header().channels();
+        const auto has = [&](const char* name) { return channels.findChannel(name) != nullptr; };
+        if (!has("R") && !has("Y")) refuse(file, "has neither a channel R nor Y; write it as RGB");
+        if (!has("R") && (has("RY") || has("BY"))) refuse(file, "has luminance and chroma; write it as RGB");
+        const char* const grey = !has("R") ? "Y" : !has("G") && !has("B") ? "R" : nullptr;
+        if (window != input.header().displayWindow())
+            image.notes.push_back(file +
+                                  ": has a data window of its own, which is shown as all of the picture");
+        has_opacity = has("A");
+        values.assign(width * height, Channels{0, 0, 0, 1});
+        Imf::FrameBuffer frame;
+        const auto place = [&](const char* name, std::size_t channel, double fallback) {
+            // The library finds a pixel by its coordinates, which begin at those of the window.
+            char* const first = reinterpret_cast<char*>(values.data()) + channel * sizeof(float);
+            char* const origin =
+                first - (static_cast<std::ptrdiff_t>(window.min.x) +
+                         static_cast<std::ptrdiff_t>(window.min.y) * static_cast<std::ptrdiff_t>(width)) *
+                            static_cast<std::ptrdiff_t>(sizeof(Channels));
+            frame.insert(name, Imf::Slice(Imf::FLOAT, origin, sizeof(Channels), sizeof(Channels) * width, 1,
+                                          1, fallback));
+        };
+        if (grey != nullptr) {
+            place(grey, 0, 0);
+        } else {
+            place("R", 0, 0);
+            place("G", 1, 0);
+            place("B", 2, 0);
+        }
+        place("A", 3, 1);
+        input.setFrameBuffer(frame);
+        input.readPixels(window.min.y, window.max.y);
+        if (grey != nullptr)
+            for (Channels& value : values) value[1] = value[2] = value[0];
+    } catch (const Iex::BaseExc& error) {
+        refuse(file, std::string("the OpenEXR file is broken: ") + error.what());
+    }
+    bool was_bad = false, was_bright = false;
+    const float most = meaning == TexelMeaning::radiance ? 65504.0f : 1.0f; // the largest float of 16 bits
+    image.texels.reserve(values.size());
+    for (Channels& value : values) {
+        if (has_opacity && value[3] > 0) // OpenEXR stores colours times their opacity
+            for (std::size_t channel = 0; channel < 3; ++channel) value[channel] /= value[3];
+        for (std::size_t channel = 0; channel < value.size(); ++channel) {
+            float& number = value[channel];
+            if (!(number >= 0)) {
+                number = 0;
+                was_bad = true;
+            } else if (number > (channel == 3 ? 1.0f : most)) {
+                number = channel == 3 ? 1.0f : most;
+                was_bright = true;
+            }
+        }
+        image.texels.push_back(packed(value));
+    }
+    if (was_bad) image.notes.push_back(file + ": has values that are negative or NaN; they are 0");
+    if (was_bright)
+        image.notes.push_back(file + ": has values above " +
+                              (most > 1 ? "65504; they are that" : "1; they are 1"));
+    return image;
+}
+
+bool is_exr(std::string_view bytes) { return bytes.starts_with("\x76\x2f\x31\x01"); }
+
+} // namespace
+
+bool is_texture_format(std::string_view bytes) {
+    return bytes.starts_with("\x89PNG") || bytes.starts_with("\xff\xd8") || is_exr(bytes);
+}
+
+TextureImage decode_texture(const std::string& file, std::string bytes, TexelMeaning meaning) {
+    if (!is_texture_format(bytes)) refuse(file, "is neither PNG nor JPEG nor OpenEXR; convert it");
+    TextureImage image =
+        is_exr(bytes) ? decode_exr(file, bytes, meaning) : decode_samples(file, std::move(bytes), meaning);
+    image.is_opaque = is_opaque(image);
+    if (meaning == TexelMeaning::opacity && image.is_opaque) {
+        take_grey_for_opacity(image);
+        image.is_opaque = is_opaque(image);
+    }
+    return image;
+}
+
+namespace {
+
+/// What the new texel `place` of `count` covers of `old_count` ones: from `first` on, with these weights. At
+/// most three: `count` is half of `old_count`, rounded down.
+struct Covered {
+    std::size_t first;
+    std::array<float, 3> weights{};
+
+    Covered(std::size_t place, std::size_t count, std::size_t old_count) {
+        const double begin = static_cast<double>(place) * static_cast<double>(old_count) /
+                             static_cast<double>(count),
+                     end = static_cast<double>(place + 1) * static_cast<double>(old_count) /
+                           static_cast<double>(count);
+        first = static_cast<std::size_t>(begin);
+        for (std::size_t i = 0; i < weights.size() && first + i < old_count; ++i) {
+            const double from = std::max(begin, static_cast<double>(first + i)),
+                         to = std::min(end, static_cast<double>(first + i + 1));
+            weights[i] = static_cast<float>(std::max(to - from, 0.0) / (end - begin));
+        }
+    }
+};
+
+} // namespace
+
+TextureImage halved(const TextureImage& image, bool by_opacity) {
+    TextureImage result;
+    result.width = std::max(image.width / 2, 1u);
+    result.height = std::max(image.height / 2, 1u);
+    result.texels.resize(std::size_t{result.width} * result.height);
+    tbb::parallel_for(std::size_t{0}, std::size_t{result.height}, [&](std::size_t row) {
+        const Covered rows(row, result.height, image.height);
+        for (std::size_t column = 0; column < result.width; ++column) {
+            const Covered columns(column, result.width, image.width);
+            Channels sum{}, seen{};
+            for (std::size_t y = 0; y < rows.weights.size(); ++y)
+                for (std::size_t x = 0; x < columns.weights.size(); ++x) {
+                    const float weight = rows.weights[y] * columns.weights[x];
+                    if (!(weight > 0)) continue;
+                    const Channels value =
+                        unpacked(image.texels[(rows.first + y) * image.width + columns.first + x]);
+                    for (std::size_t channel = 0; channel < sum.size(); ++channel) {
+                        sum[channel] += weight * value[channel];
+                        seen[channel] += weight * value[3] * value[channel];
+                    }
+                }
+            if (by_opacity && sum[3] > 0)
+                for (std::size_t channel = 0; channel < 3; ++channel) sum[channel] = seen[channel] / sum[3];
+            result.texels[row * result.width + column] = packed(sum);
+        }
+    });
+    return result;
+}
+
+} // namespace path_tracer
