@@ -115,8 +115,8 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
     // Numbers of four bytes: no padding.
     add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));
     add("--sky", headrace::fingerprint(std::as_bytes(std::span(&frame.sky, 1))));
-    number("--width", options.width);
-    number("--height", options.height);
+    number("--width", frame.width); // what is made; where it lies in the picture, the camera says
+    number("--height", frame.height);
     number("--spp", options.samples);
     number("--max-depth", options.max_depth);
     number("--roulette-from", options.roulette_from);

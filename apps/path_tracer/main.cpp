@@ -34,7 +34,9 @@ int complain(const std::string& what, int exit_code) {
 
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
 void check_size(const Options& options) {
-    const double film = double{3} * sizeof(Rgb) * options.width * options.height;
+    const double pixels = options.crop ? double{1} * options.crop->width * options.crop->height
+                                       : double{1} * options.width * options.height;
+    const double film = 3 * sizeof(Rgb) * pixels;
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (film > memory)
@@ -75,7 +77,7 @@ void run(const Options& options) {
     PreparedScene prepared = prepare_scene(scene);
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
-    headrace::Domain<Rgb> film("film", {options.height, options.width});
+    headrace::Domain<Rgb> film("film", {frame.height, frame.width});
 
     std::optional<headrace::Trace> trace;
     options.trace.begin(trace);
@@ -85,7 +87,7 @@ void run(const Options& options) {
     if (options.baselines)
         job_program::measure_alone(runtime, [&] {
             return render_job(options.kernel, frame, options.samples, domains,
-                              headrace::Domain<Rgb>("another film", {options.height, options.width}));
+                              headrace::Domain<Rgb>("another film", {frame.height, frame.width}));
         });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     headrace::JobReport report =
@@ -98,7 +100,7 @@ void run(const Options& options) {
         pixels[i] = sums[i] * (std::exp2(options.exposure) / static_cast<float>(options.samples));
     map_tones(options.tone_map, pixels);
     program::write_whole(options.out,
-                         encode_image(image_format(options.out), options.width, options.height, pixels));
+                         encode_image(image_format(options.out), frame.width, frame.height, pixels));
     report.ranks = headrace::cluster::collect_traffic();
     program::write_output(options.report, report.json() + "\n");
     if (trace) options.trace.write(*trace);

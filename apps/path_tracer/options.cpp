@@ -42,6 +42,17 @@ std::pair<double, double> to_lens(const std::string& text) {
     return {n[0], n[1]};
 }
 
+Crop to_crop(const std::string& text) {
+    constexpr const char* form = "x,y,w,h: whole numbers of pixels, w and h above 0";
+    const auto n = numbers("--crop", text, 4, form);
+    for (const double number : n)
+        if (!(number >= 0 && number <= 4294967295.0 && number == std::floor(number)))
+            refuse("--crop " + text + ": takes " + form);
+    if (n[2] == 0 || n[3] == 0) refuse("--crop " + text + ": takes " + form);
+    const auto whole = [&](std::size_t i) { return static_cast<uint32_t>(n[i]); };
+    return {whole(0), whole(1), whole(2), whole(3)};
+}
+
 float to_exposure(const std::string& text) {
     constexpr const char* form = "stops, from -100 to 100: each doubles the radiance";
     const double stops = numbers("--exposure", text, 1, form)[0];
@@ -112,6 +123,10 @@ Options parse_options(int argc, char** argv) {
     line.group("Image");
     line.whole("--width", options.width, 1, most, "PIXELS", "Width of the image");
     line.whole("--height", options.height, 1, most, "PIXELS", "Height of the image");
+    line.option("--crop", "", "X,Y,W,H", "Make only this part of the image: W x H pixels from (X, Y) on",
+                [&](const std::string& text) {
+                    if (!text.empty()) options.crop = to_crop(text);
+                });
     line.whole("--spp", options.samples, 1, most, "N",
                "Samples (paths) per pixel; noise falls with its square root");
     line.option("--exposure", "0", "EV", "Multiply the image by 2^EV",
@@ -152,6 +167,11 @@ Options parse_options(int argc, char** argv) {
     if (std::uint64_t{options.width} * options.height > most)
         refuse("--width " + std::to_string(options.width) + " --height " + std::to_string(options.height) +
                ": at most 4294967295 pixels together");
+    if (const std::optional<Crop>& crop = options.crop;
+        crop && (std::uint64_t{crop->x} + crop->width > options.width ||
+                 std::uint64_t{crop->y} + crop->height > options.height))
+        refuse("--crop: the part is not within the " + std::to_string(options.width) + " x " +
+               std::to_string(options.height) + " pixels of --width and --height");
     if (options.orthographic_height > 0 && options.lens_radius > 0)
         refuse("--orthographic and --lens: take one of them; parallel rays have no lens");
     constexpr std::array tone_maps = {ToneMap::none, ToneMap::aces, ToneMap::agx};

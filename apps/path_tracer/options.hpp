@@ -16,6 +16,11 @@ namespace path_tracer {
 
 enum class KernelChoice : std::uint8_t { consumer, producer };
 
+/// A part of a picture, in pixels from its upper left corner.
+struct Crop {
+    uint32_t x = 0, y = 0, width = 0, height = 0;
+};
+
 /// The command line, checked: every value is in its range.
 struct Options {
     std::filesystem::path scene;
@@ -28,6 +33,7 @@ struct Options {
     Rgb sky{1, 1, 1};
     float albedo = 0.8f;
     uint32_t width = 640, height = 360, samples = 64;
+    std::optional<Crop> crop; ///< else all of it is made
     uint32_t max_depth = 8;
     uint32_t roulette_from = 4;
     uint32_t shadow_rays = 1; ///< 0 with --no-direct-light

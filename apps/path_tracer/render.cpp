@@ -34,13 +34,26 @@ void use_kernel(headrace::Job& job, KernelChoice choice, const Frame& frame, Vie
         });
 }
 
+/// The camera of a part of the picture that begins at this pixel.
+Camera cropped(Camera camera, const Crop& crop) {
+    const auto x = static_cast<float>(crop.x), y = static_cast<float>(crop.y);
+    if (camera.projection == PROJECTION_ORTHOGRAPHIC)
+        camera.eye = camera.eye + camera.aside * x + camera.below * y;
+    else
+        camera.corner = camera.corner + camera.right * x + camera.down * y;
+    return camera;
+}
+
 } // namespace
 
 Frame make_frame(const Options& options, const PreparedScene& scene, const CameraPose& view) {
     Frame frame{};
     frame.camera = make_camera(view, scene.placement, options.width, options.height);
-    frame.width = options.width;
-    frame.height = options.height;
+    const Crop whole{0, 0, options.width, options.height};
+    const Crop& shown = options.crop ? *options.crop : whole;
+    if (options.crop) frame.camera = cropped(frame.camera, shown);
+    frame.width = shown.width;
+    frame.height = shown.height;
     frame.max_depth = options.max_depth;
     frame.roulette_from = options.roulette_from;
     frame.shadow_rays = options.shadow_rays;

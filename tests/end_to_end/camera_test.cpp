@@ -79,6 +79,26 @@ TEST_F(Cameras, MayHaveParallelRaysOrALens) {
     EXPECT_EQ(run({"--lens", "1,1", "--out", "o.png"}, "flat.gltf").exit_code, 2);
 }
 
+TEST_F(Cameras, MayShowAPartOfThePicture) {
+    const Options picture{"--scene", "s.gltf", "--devices", "cpu", "--sky", "0,0,0",
+                          "--width", "24",     "--height",  "20",  "--spp", "900"};
+    for (const Options& view : {Options{}, {"--orthographic", "2"}, {"--lens", "0.1,3"}}) {
+        const Image whole = render(folder_, picture + view);
+        const Image part = render(folder_, picture + view + Options{"--crop", "7,5,9,11"});
+        ASSERT_EQ(part.values.size(), std::size_t{9} * 11 * 3);
+        double lit = 0;
+        for (std::size_t row = 0; row < 11; ++row)
+            for (std::size_t i = 0; i < std::size_t{9} * 3; ++i) {
+                const float there = whole.values[(row + 5) * 24 * 3 + std::size_t{7} * 3 + i];
+                EXPECT_NEAR(part.values[row * 27 + i], there, 0.04); // noise
+                lit += static_cast<double>(there);
+            }
+        EXPECT_GT(lit, 1);
+    }
+    for (const char* wrong : {"0,0,25,1", "0,24,1,1", "0,0,0,1", "1,1", "0.5,0,1,1", "-1,0,2,2"})
+        EXPECT_EQ(run({"--crop", wrong, "--out", "o.png"}).exit_code, 2) << wrong;
+}
+
 TEST_F(Cameras, ThatAreNotThereAreRefused) {
     const Outcome outcome = run({"--camera", "Back", "--out", "o.png"});
     EXPECT_EQ(outcome.exit_code, 2);
