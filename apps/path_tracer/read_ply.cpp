@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace path_tracer {
@@ -66,8 +67,8 @@ struct Element {
 
 class PlyReader {
 public:
-    PlyReader(const std::filesystem::path& file, std::string_view bytes)
-        : file_(file), rest_(bytes), size_(bytes.size()) {}
+    PlyReader(const SceneFiles& files, std::string_view bytes)
+        : files_(files), file_(files.scene()), rest_(bytes), size_(bytes.size()) {}
 
     Scene run(float albedo) {
         read_header();
@@ -81,23 +82,36 @@ public:
         for (const Element& element : elements_) read_element(element);
 
         Scene scene;
-        const uint32_t material = add_material(scene, file_, "", grey(colours_.empty() ? albedo : 1));
+        std::optional<uint32_t> plain;
+        const auto without_texture = [&] {
+            if (!plain) plain = add_material(scene, file_, "", grey(colours_.empty() ? albedo : 1));
+            return *plain;
+        };
+        const std::vector<uint32_t> textured = textured_materials(scene);
         std::vector<Point> corners, normals;
         std::vector<CornerColour> colours;
+        std::vector<TexturePoint> places;
         std::size_t begin = 0;
-        for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
+        for (std::size_t face = 0; face < faces_.size();
+             ++face) { // vertices may come after faces, so not before now
+            const Face& own = faces_[face];
             corners.clear();
             normals.clear();
             colours.clear();
-            for (; begin < end; ++begin) {
+            places.clear();
+            const uint32_t of_texture = own.texture < textured.size() ? textured[own.texture] : none;
+            const bool is_textured = of_texture != none;
+            for (; begin < own.end; ++begin) {
+                if (is_textured) places.push_back(place_in_texture(begin));
                 corners.push_back(position_at(corners_[begin]));
                 if (has_normals_) normals.push_back(normal_at(corners_[begin]));
-                if (!colours_.empty()) colours.push_back({colours_[corners_[begin]]});
+                if (!colours_.empty() && !is_textured) colours.push_back({colours_[corners_[begin]]});
             }
             if (corners.size() < 3)
                 has_short_face_ = true;
             else
-                add_polygon(scene, {corners, normals, colours}, material);
+                add_polygon(scene, {corners, normals, colours, places},
+                            is_textured ? of_texture : without_texture());
         }
         if (has_short_face_) scene.notes.emplace_back("a face has fewer than three corners; it is left out");
         const bool is_text = format_ == Format::ascii;
@@ -111,6 +125,53 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& what) const { refuse_scene(file_, what); }
+
+    // ---- textures, as MeshLab and others name them in remarks
+
+    static constexpr uint32_t none = SceneTriangle::none;
+
+    /// A material for each texture; `none` where it cannot be shown.
+    std::vector<uint32_t> textured_materials(Scene& scene) {
+        std::vector<uint32_t> materials;
+        for (const std::string& name : textures_) {
+            const auto lost = [&](const std::string& why) {
+                not_shown_.add("textures (TextureFile, " + why + ')');
+                materials.push_back(none);
+            };
+            if (!has_places_ && wedges_.empty()) {
+                lost("without texture coordinates");
+                continue;
+            }
+            if (!files_.exists(name) || files_.is_empty(name)) {
+                files_.expect_inside(name);
+                lost('"' + excerpt(name) + (files_.exists(name) ? "\" is empty" : "\" is not there"));
+                continue;
+            }
+            const ReadImage image =
+                add_image(scene, excerpt(name), files_.read_named(name), TexelMeaning::reflectance);
+            if (!image.place) {
+                lost(image.fault);
+                continue;
+            }
+            SurfaceDescription surface = grey(1);
+            surface.textures.colour = TextureUse{};
+            surface.textures.colour->image = *image.place;
+            materials.push_back(add_material(scene, file_, "", surface));
+            if (!colours_.empty()) not_shown_.add("vertex colours beside a texture");
+        }
+        return materials;
+    }
+
+    /// Of a corner, by its place among all corners. v is up in the file, and down in a picture.
+    [[nodiscard]] TexturePoint place_in_texture(std::size_t corner) {
+        const auto wedge = wedges_.find(corner);
+        if (wedge == wedges_.end() && !has_places_) return {0, 0};
+        const auto [u, v] = wedge != wedges_.end() ? wedge->second : places_[corners_[corner]];
+        if (std::abs(u) <= farthest_texture_place && std::abs(v) <= farthest_texture_place)
+            return {static_cast<float>(u), static_cast<float>(1 - v)};
+        not_shown_.add(bad_places);
+        return {0, 0};
+    }
 
     std::string_view header_line() {
         const auto end = rest_.find('\n');
@@ -148,6 +209,10 @@ private:
         parts_of_vertex_.assign(element.properties.size(), std::nullopt);
         static_cast<void>(find_parts(element, {"x", "y", "z"}, place));
         has_normals_ = find_parts(element, {"nx", "ny", "nz"}, normal);
+        for (const auto& [u, v] : place_names) {
+            has_places_ = find_parts(element, {u, v}, texture);
+            if (has_places_) break;
+        }
         for (const auto& names : colour_names) {
             has_colours_ = find_parts(element, {names[0], names[1], names[2]}, colour);
             if (!has_colours_) continue;
@@ -156,8 +221,11 @@ private:
         }
     }
 
-    /// The numbers of a vertex that are used: three, three, three and one.
-    static constexpr std::size_t place = 0, normal = 3, colour = 6, opacity = 9, part_count = 10;
+    /// The numbers of a vertex that are used: three, three, two, three and one.
+    static constexpr std::size_t place = 0, normal = 3, texture = 6, colour = 8, opacity = 11,
+                                 part_count = 12;
+    static constexpr std::array<std::array<std::string_view, 2>, 4> place_names = {
+        {{"s", "t"}, {"u", "v"}, {"texture_u", "texture_v"}, {"s0", "t0"}}};
     /// Red, green, blue, opacity.
     static constexpr std::array<std::array<std::string_view, 4>, 3> colour_names = {
         {{"red", "green", "blue", "alpha"},
@@ -195,7 +263,6 @@ private:
                property == "r" || property == "g" || property == "b" || property == "a";
     }
 
-    /// Texture coordinates change nothing: there are no textures.
     void name_what_is_not_shown(const Element& element) {
         constexpr std::array<std::string_view, 17> no_matter = {
             "x", "y",         "z",         "nx",       "ny",        "nz",    "s",  "t", "u",
@@ -221,8 +288,8 @@ private:
         bool has_format = false;
         for (std::string_view line = header_line(); line != "end_header"; line = header_line()) {
             const auto words = words_of(line);
-            if (words.size() > 1 && words[0] == "comment" && words[1] == "TextureFile")
-                not_shown_.add("textures");
+            if (words.size() > 2 && words[0] == "comment" && words[1] == "TextureFile")
+                textures_.emplace_back(line.substr(static_cast<std::size_t>(words[2].data() - line.data())));
             if (words.empty() || words[0] == "comment" || words[0] == "obj_info") continue;
             if (words[0] == "format" && words.size() == 3) {
                 read_format(words[1]);
@@ -362,6 +429,7 @@ private:
         };
         positions_.push_back(point(place));
         if (has_normals_) normals_.push_back(point(normal));
+        if (has_places_) places_.push_back({parts[texture], parts[texture + 1]});
         if (!has_colours_) return;
         if (parts[opacity] < 1) not_shown_.add("vertex opacity");
         const auto linear = linear_colour({parts[colour], parts[colour + 1], parts[colour + 2]});
@@ -393,15 +461,33 @@ private:
     }
 
     void read_face(const Element& element, std::uint64_t number) {
+        const std::size_t begin = corners_.size(), first_face = faces_.size();
+        std::vector<double> wedges; // u and v of each corner, which may come before the corners
+        double texture_number = 0;
         for (const Property& property : element.properties) {
-            if (!has_corners(property)) {
+            if (property.name == "texcoord" && property.is_list) {
+                for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left)
+                    wedges.push_back(next(property.type));
+            } else if (property.name == "texnumber" && !property.is_list) {
+                texture_number = next(property.type);
+            } else if (!has_corners(property)) {
                 skip(property);
-                continue;
+            } else {
+                for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left)
+                    corners_.push_back(read_corner(property, "face", number, next(property.type)));
+                faces_.push_back({corners_.size(), 0});
             }
-            for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left)
-                corners_.push_back(read_corner(property, "face", number, next(property.type)));
-            face_ends_.push_back(corners_.size());
         }
+        for (std::size_t face = first_face; face < faces_.size(); ++face)
+            faces_[face].texture =
+                texture_number >= 0 && texture_number < static_cast<double>(textures_.size())
+                    ? static_cast<std::size_t>(texture_number)
+                    : textures_.size();
+        if (textures_.empty() || wedges.empty()) return;
+        if (wedges.size() != 2 * (corners_.size() - begin))
+            return not_shown_.add("texture coordinates of faces that are not two for each corner");
+        for (std::size_t i = 0; begin + i < corners_.size(); ++i)
+            wedges_.emplace(begin + i, std::pair(wedges[2 * i], wedges[2 * i + 1]));
     }
 
     /// Each vertex makes a triangle with the two before it, turned the other way every second time; -1 begins
@@ -425,7 +511,7 @@ private:
                     for (const std::size_t of :
                          {is_turned ? last : before_last, is_turned ? before_last : last, corner})
                         corners_.push_back(of);
-                    face_ends_.push_back(corners_.size());
+                    faces_.push_back({corners_.size(), 0});
                 }
                 before_last = std::exchange(last, corner);
             }
@@ -493,6 +579,12 @@ private:
         refuse_truncated();
     }
 
+    struct Face {
+        std::size_t end;     ///< of its corners
+        std::size_t texture; ///< its number; none: as many as there are
+    };
+
+    const SceneFiles& files_;
     const std::filesystem::path& file_;
     std::string_view rest_;
     Format format_ = Format::ascii;
@@ -505,17 +597,21 @@ private:
     NotShown not_shown_;
     bool has_short_face_ = false;
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
-    std::vector<std::optional<std::size_t>> parts_of_vertex_; ///< what each of its properties is
-    bool has_normals_ = false, has_colours_ = false;          ///< vertices
+    std::vector<std::optional<std::size_t>> parts_of_vertex_;             ///< what each of its properties is
+    bool has_normals_ = false, has_colours_ = false, has_places_ = false; ///< vertices
+    std::vector<std::string> textures_;                                   ///< names of their files
+    std::vector<std::pair<double, double>> places_;                       ///< of vertices in textures
+    std::unordered_map<std::size_t, std::pair<double, double>> wedges_;   ///< of corners, by their number
     std::vector<Rgb> colours_;
     std::vector<Point> positions_, normals_;
-    std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
+    std::vector<std::size_t> corners_; ///< of all faces, one after the other
+    std::vector<Face> faces_;
 };
 
 } // namespace
 
 Scene read_ply(const SceneFiles& files, std::string_view bytes, float albedo) {
-    return PlyReader(files.scene(), bytes).run(albedo);
+    return PlyReader(files, bytes).run(albedo);
 }
 
 } // namespace path_tracer

@@ -136,7 +136,8 @@ struct Scene {
 /// glTF      base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor, alpha
 ///           modes and KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior,
 ///           KHR_mesh_quantization, KHR_texture_transform
-/// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm. One may be
+/// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm; of PLY
+/// TextureFile. One may be
 ///           missing or broken, or the mesh has no texture coordinates: then a colour is `albedo` instead,
 ///           and nothing is metal, glass or a lamp because of the factor of a texture
 /// Errors    not_found, io or invalid_argument with the file, the place in it, and what to do

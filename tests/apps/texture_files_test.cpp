@@ -483,6 +483,58 @@ TEST_F(TexturedFiles, ThatChangeNothingAreNotRead) {
     EXPECT_EQ(notes_of(scene), "");
 }
 
+/// A square of one face, as MeshLab writes it.
+std::string textured_ply(const std::string& vertex_properties, const std::array<std::string, 4>& vertices,
+                         const std::string& face_properties, const std::string& face) {
+    std::string text = "ply\nformat ascii 1.0\ncomment TextureFile four colours.png\nelement vertex "
+                       "4\nproperty float x\nproperty float y\nproperty float z\n" +
+                       vertex_properties + "element face 1\nproperty list uchar int vertex_indices\n" +
+                       face_properties + "end_header\n";
+    const std::array<std::string, 4> places = {"0 0 0 ", "1 0 0 ", "1 1 0 ", "0 1 0 "};
+    for (std::size_t i = 0; i < 4; ++i) text += places[i] + vertices[i] + "\n";
+    return text + "4 0 1 2 3 " + face + "\n";
+}
+
+TEST_F(TexturedFiles, PlyHasPlacesAtVerticesOrAtCorners) {
+    folder_.write("four colours.png", png_of(four_colours()));
+    const auto load_ply = [&](const std::string& text) {
+        return load_scene(folder_.write("s.ply", text), albedo);
+    };
+    const auto expect_shown = [&](const Scene& scene) {
+        EXPECT_EQ(notes_of(scene), "");
+        ASSERT_TRUE(material_of(scene).textures.colour);
+        EXPECT_EQ(material_of(scene).diffuse.r, 1.0f);
+        ASSERT_EQ(scene.triangles.size(), 2u);
+        for (const SceneTriangle& triangle : scene.triangles) // u is x, and v is down
+            for (std::size_t k = 0; k < 3; ++k) {
+                const Point corner = std::array{triangle.a, triangle.b, triangle.c}[k];
+                EXPECT_EQ(scene.places.at(triangle.places)[k].u, static_cast<float>(corner.x));
+                EXPECT_EQ(scene.places.at(triangle.places)[k].v, static_cast<float>(1 - corner.y));
+            }
+    };
+    const std::array<std::string, 4> places = {"0 0", "1 0", "1 1", "0 1"}, none = {"", "", "", ""};
+    for (const char* names :
+         {"property float s\nproperty float t\n", "property float texture_u\nproperty float texture_v\n",
+          "property double u\nproperty double v\n"})
+        expect_shown(load_ply(textured_ply(names, places, "", "")));
+    expect_shown(load_ply(textured_ply(
+        "", none, "property list uchar float texcoord\nproperty int texnumber\n", "8 0 0 1 0 1 1 0 1 0")));
+    // What cannot be shown is named.
+    HEADRACE_EXPECT_STANDS_IN(load_ply(textured_ply("", none, "", "")), "without texture coordinates");
+    HEADRACE_EXPECT_STANDS_IN(
+        load_ply(textured_ply("", none, "property list uchar float texcoord\n", "6 0 0 1 0 1 1")),
+        "two for each corner");
+    std::filesystem::remove(folder_.path() / "four colours.png");
+    HEADRACE_EXPECT_STANDS_IN(load_ply(textured_ply("property float s\nproperty float t\n", places, "", "")),
+                              "is not there");
+    const auto outside = error_of([&] {
+        std::string text = textured_ply("property float s\nproperty float t\n", places, "", "");
+        text.replace(text.find("four colours.png"), 16, "../x.png");
+        load_ply(text);
+    });
+    EXPECT_TRUE(mentions(outside, "--allow-outside"));
+}
+
 TEST_F(TexturedFiles, ABlackFactorBesideATextureIsTakenForWhite) {
     folder_.write("four.png", png_of(four_colours()));
     const Scene scene = load_obj("Kd 0 0 0\nmap_Kd four.png\n"); // as some exporters write it
