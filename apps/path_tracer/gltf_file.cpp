@@ -1,6 +1,5 @@
 // apps/path_tracer/gltf_file.cpp - see gltf_file.hpp.
 #include "gltf_file.hpp"
-#include "text_lines.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -271,24 +270,19 @@ std::optional<std::string> GltfFile::read_uri(const std::string& uri) const {
 GltfFile::Image GltfFile::image(std::size_t index) {
     const Json& json = list("images")[index];
     const std::string uri = text(json, "uri");
-    const bool is_within = uri.empty() || uri.starts_with("data:");
-    Image image{"image " + std::to_string(index) + (is_within ? "" : " (" + excerpt(uri) + ")")};
-    if (uri.empty()) {
-        const auto place = reference(json, "bufferView", "bufferViews");
-        if (!place) {
-            image.fault = "has no data";
-            return image;
-        }
+    Image image{"image " + std::to_string(index)};
+    if (uri.starts_with("data:")) {
+        if (std::optional<std::string> bytes = read_uri(uri))
+            image.bytes = *std::move(bytes);
+        else
+            image.fault = "has a data URI that is not base64";
+    } else if (!uri.empty()) {
+        image.file = file_of(uri);
+    } else if (const auto place = reference(json, "bufferView", "bufferViews")) {
         const std::uint64_t bytes = size(list("bufferViews")[*place], "byteLength", 0);
         image.bytes = std::string(view(json, bytes, 1, nullptr), bytes);
-    } else if (const std::string file = is_within ? "" : file_of(uri);
-               !is_within && (!files_.exists(file) || files_.is_empty(file))) {
-        files_.expect_inside(file);
-        image.fault = files_.exists(file) ? "is empty" : "is not there";
-    } else if (std::optional<std::string> bytes = read_uri(uri)) {
-        image.bytes = *std::move(bytes);
     } else {
-        image.fault = "has a data URI that is not base64";
+        image.fault = "has no data";
     }
     return image;
 }

@@ -81,12 +81,11 @@ public:
     /// "VEC4". Reads its buffers. `of`: for messages
     [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
 
-    /// The bytes of a picture, or why there are none.
+    /// The bytes of a picture, or the file that has them, or why there are none.
     struct Image {
         std::string name; ///< for messages
-        std::string bytes{}, fault{};
+        std::string bytes{}, file{}, fault{};
     };
-    /// Errors  invalid_argument for a file that may not be read
     [[nodiscard]] Image image(std::size_t index);
 
     /// Buffers that nothing has asked for, each with its name.

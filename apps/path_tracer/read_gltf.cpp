@@ -30,7 +30,7 @@ bool is_known(std::string_view extension) {
 class GltfReader {
 public:
     GltfReader(const SceneFiles& files, std::string_view bytes, float albedo)
-        : path_(files.scene()), file_(files, bytes), albedo_(albedo) {}
+        : files_(files), path_(files.scene()), file_(files, bytes), albedo_(albedo) {}
 
     Scene run() {
         check_required_extensions();
@@ -446,10 +446,12 @@ private:
         }
         GltfFile::Image image = file_.image(index);
         ReadImage& read = images_[key];
-        if (image.fault.empty())
-            read = add_image(scene_, image.name, std::move(image.bytes), meaning);
-        else
+        if (!image.fault.empty())
             read.fault = image.name + ' ' + image.fault;
+        else if (!image.file.empty())
+            read = add_image(scene_, files_, image.file, meaning);
+        else
+            read = add_image(scene_, image.name, std::move(image.bytes), meaning);
         fault = read.fault;
         return read.place;
     }
@@ -547,6 +549,7 @@ private:
         surface.passing = mode == "BLEND" ? Passing::its_share : Passing::all;
     }
 
+    const SceneFiles& files_;
     const std::filesystem::path& path_;
     GltfFile file_;
     float albedo_;

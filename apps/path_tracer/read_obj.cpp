@@ -357,11 +357,7 @@ private:
             return {std::nullopt, '"' + excerpt(texture.name) + "\" is not there"};
         }
         const auto [known, is_new] = images_.try_emplace(std::pair(found, meaning));
-        if (is_new && files_.is_empty(found)) {
-            files_.expect_inside(found);
-            known->second.fault = '"' + excerpt(found) + "\" is empty";
-        } else if (is_new)
-            known->second = add_image(scene_, excerpt(found), files_.read_named(found), meaning);
+        if (is_new) known->second = add_image(scene_, files_, found, meaning);
         return known->second;
     }
 

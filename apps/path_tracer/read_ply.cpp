@@ -142,13 +142,7 @@ private:
                 lost("without texture coordinates");
                 continue;
             }
-            if (!files_.exists(name) || files_.is_empty(name)) {
-                files_.expect_inside(name);
-                lost('"' + excerpt(name) + (files_.exists(name) ? "\" is empty" : "\" is not there"));
-                continue;
-            }
-            const ReadImage image =
-                add_image(scene, excerpt(name), files_.read_named(name), TexelMeaning::reflectance);
+            const ReadImage image = add_image(scene, files_, name, TexelMeaning::reflectance);
             if (!image.place) {
                 lost(image.fault);
                 continue;

@@ -84,6 +84,14 @@ ReadImage add_image(Scene& scene, const std::string& name, std::string bytes, Te
     return read;
 }
 
+ReadImage add_image(Scene& scene, const SceneFiles& files, std::string_view file, TexelMeaning meaning) {
+    const bool is_there = files.exists(file);
+    if (is_there && !files.is_empty(file))
+        return add_image(scene, excerpt(file), files.read_named(file), meaning);
+    files.expect_inside(file);
+    return {std::nullopt, '"' + excerpt(file) + (is_there ? "\" is empty" : "\" is not there")};
+}
+
 std::optional<std::string> fault_of(const SurfaceDescription& surface) {
     for (const Rgb part : {surface.diffuse, surface.mirror, surface.glass, surface.emission})
         for (const float value : {part.r, part.g, part.b})

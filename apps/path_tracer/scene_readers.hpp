@@ -55,6 +55,10 @@ struct ReadImage {
 /// Appends the picture of a file with these bytes. `name`: for messages
 [[nodiscard]] ReadImage add_image(Scene& scene, const std::string& name, std::string bytes,
                                   TexelMeaning meaning);
+/// The same of a file that the scene names; one that is missing or empty is not read.
+/// Errors  invalid_argument for one that may not be read: see SceneFiles
+[[nodiscard]] ReadImage add_image(Scene& scene, const SceneFiles& files, std::string_view file,
+                                  TexelMeaning meaning);
 
 /// What is wrong with a material: what floats cannot compute with. Nothing if it is right. The index of
 /// refraction counts only if there is glass.
