@@ -1,4 +1,4 @@
-// apps/path_tracer/image.cpp - see image.hpp. The one unit that sees OpenEXR.
+// apps/path_tracer/image.cpp - see image.hpp. The one unit that writes OpenEXR.
 #include "image.hpp"
 #include "program/png.hpp"
 #include <headrace/core/error.hpp>

@@ -129,7 +129,7 @@ typedef struct __attribute__((aligned(16))) SurfaceTextures {
     uint32_t opacity;      ///< its opacity is a factor of `opaque`
     uint32_t colours_all;  ///< 1: `colour` is a factor of mirror and glass, too
     float normal_scale;    ///< of how far `normal` leans
-    /// Where `metal` or `transmission` is: the parts are made of these, as surface_at says.
+    /// Where `metal` or `transmission` is: the parts are made of these, as give_textures_to says.
     Rgb base;
     float metallic, transmitted;
     float opaque;

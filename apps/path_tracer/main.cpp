@@ -34,9 +34,8 @@ int complain(const std::string& what, int exit_code) {
 
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
 void check_size(const Options& options) {
-    const double pixels = options.crop ? double{1} * options.crop->width * options.crop->height
-                                       : double{1} * options.width * options.height;
-    const double film = 3 * sizeof(Rgb) * pixels;
+    const Crop part = made_part(options);
+    const double film = double{3} * sizeof(Rgb) * part.width * part.height;
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (film > memory)

@@ -50,6 +50,11 @@ struct Options {
     bool baselines = false, progress = false, quiet = false;
 };
 
+/// The part of the picture that is made: all of it without --crop.
+[[nodiscard]] inline Crop made_part(const Options& options) {
+    return options.crop.value_or(Crop{0, 0, options.width, options.height});
+}
+
 /// Errors  invalid_argument: which option, what is wrong with it, what it takes, which file cannot be
 /// written. Throws program::Answered.
 [[nodiscard]] Options parse_options(int argc, char** argv);

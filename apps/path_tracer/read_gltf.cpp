@@ -272,7 +272,7 @@ private:
             }
             for (const GltfAccessor* set : places)
                 for (const std::uint64_t vertex : vertices)
-                    corner_places.push_back(texture_point(set->numbers(vertex_at(vertex))));
+                    corner_places.push_back(place_of(set->numbers(vertex_at(vertex))));
             Polygon polygon{corners};
             if (normals != nullptr) polygon.normals = corner_normals;
             if (colours != nullptr) polygon.colours = corner_colours;
@@ -293,11 +293,10 @@ private:
         return {};
     }
 
-    [[nodiscard]] TexturePoint texture_point(const std::array<double, 4>& uv) {
-        const auto is_right = [](double value) { return std::abs(value) <= farthest_texture_place; };
-        if (is_right(uv[0]) && is_right(uv[1])) return {static_cast<float>(uv[0]), static_cast<float>(uv[1])};
-        not_shown_.add(bad_places);
-        return {0, 0};
+    [[nodiscard]] TexturePoint place_of(const std::array<double, 4>& uv) {
+        const std::optional<TexturePoint> place = texture_point(uv[0], uv[1]);
+        if (!place) not_shown_.add(bad_places);
+        return place.value_or(TexturePoint{0, 0});
     }
 
     static std::string name_of_set(std::size_t set) { return "TEXCOORD_" + std::to_string(set); }

@@ -44,22 +44,20 @@ public:
             normals.clear();
             colours.clear();
             places.clear();
+            const std::size_t first = begin;
+            bool has_places = true;
             for (; begin < face_ends_[face]; ++begin) {
                 corners.push_back(vertex_at(corners_[begin]));
                 if (const auto own = colour_at(corners_[begin])) colours.push_back({*own});
-                if (const auto own = place_at(corner_places_[begin])) places.push_back(*own);
                 if (const auto own = normal_at(corner_normals_[begin])) normals.push_back(*own);
+                has_places = has_places && corner_places_[begin] < places_.size();
             }
             if (normals.size() < corners.size()) normals.clear();
             if (colours.size() < corners.size()) colours.clear();
-            if (places.size() < corners.size()) places.clear();
-            const uint32_t material = material_at(face_materials_[face], !colours.empty(), !places.empty());
-            if (!scene_.materials[material].textures.any()) places.clear();
-            for (TexturePoint& place : places) {
-                if (std::isfinite(place.u)) continue;
-                not_shown_.add(bad_places);
-                place = {0, 0};
-            }
+            const uint32_t material = material_at(face_materials_[face], !colours.empty(), has_places);
+            if (scene_.materials[material].textures.any())
+                for (std::size_t corner = first; corner < begin; ++corner)
+                    places.push_back(place_at(corner_places_[corner]));
             add_polygon(scene_, {corners, normals, colours, places}, material);
         }
         for (const auto& [name, material] : materials_)
@@ -145,14 +143,11 @@ private:
     /// v is up in the file, and down in a picture.
     void read_place(std::string_view rest) {
         ++count_[texture_coordinate];
-        constexpr float nowhere = std::numeric_limits<float>::quiet_NaN();
-        const std::optional<double> u = to_number<double>(next_word(rest));
+        constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+        const double u = to_number<double>(next_word(rest)).value_or(nowhere);
         const std::string_view second = next_word(rest); // none: a picture that is a line
-        const std::optional<double> v = second.empty() ? 0 : to_number<double>(second);
-        const bool is_right =
-            u && v && std::abs(*u) <= farthest_texture_place && std::abs(*v) <= farthest_texture_place;
-        places_.push_back(is_right ? TexturePoint{static_cast<float>(*u), static_cast<float>(1 - *v)}
-                                   : TexturePoint{nowhere, nowhere});
+        const double v = second.empty() ? 0 : to_number<double>(second).value_or(nowhere);
+        places_.push_back(texture_point(u, 1 - v));
     }
 
     /// A weight or a colour behind x, y and z, or both, which is not shown: where the colour is then, files
@@ -238,8 +233,10 @@ private:
         return found == colours_.end() ? std::nullopt : std::optional(found->second);
     }
 
-    [[nodiscard]] std::optional<TexturePoint> place_at(std::size_t index) const {
-        return index < places_.size() ? std::optional(places_[index]) : std::nullopt;
+    /// Of a face with a texture.
+    [[nodiscard]] TexturePoint place_at(std::size_t index) {
+        if (!places_[index]) not_shown_.add(bad_places);
+        return places_[index].value_or(TexturePoint{0, 0});
     }
 
     [[nodiscard]] std::optional<Point> normal_at(std::size_t index) {
@@ -446,7 +443,7 @@ private:
     Scene scene_;
     NotShown not_shown_;
     std::vector<Point> vertices_, normals_;
-    std::vector<TexturePoint> places_;                 ///< in textures
+    std::vector<std::optional<TexturePoint>> places_;  ///< in textures; nothing: no numbers
     std::unordered_map<std::size_t, Rgb> colours_;     ///< of vertices that have one
     std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
     std::vector<std::size_t> corners_, corner_normals_, corner_places_,

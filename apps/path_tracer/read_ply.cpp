@@ -160,11 +160,10 @@ private:
     [[nodiscard]] TexturePoint place_in_texture(std::size_t corner) {
         const auto wedge = wedges_.find(corner);
         if (wedge == wedges_.end() && !has_places_) return {0, 0};
-        const auto [u, v] = wedge != wedges_.end() ? wedge->second : places_[corners_[corner]];
-        if (std::abs(u) <= farthest_texture_place && std::abs(v) <= farthest_texture_place)
-            return {static_cast<float>(u), static_cast<float>(1 - v)};
-        not_shown_.add(bad_places);
-        return {0, 0};
+        const auto& [u, v] = wedge != wedges_.end() ? wedge->second : places_[corners_[corner]];
+        const std::optional<TexturePoint> place_there = texture_point(u, 1 - v);
+        if (!place_there) not_shown_.add(bad_places);
+        return place_there.value_or(TexturePoint{0, 0});
     }
 
     std::string_view header_line() {
@@ -204,6 +203,7 @@ private:
         static_cast<void>(find_parts(element, {"x", "y", "z"}, place));
         has_normals_ = find_parts(element, {"nx", "ny", "nz"}, normal);
         for (const auto& [u, v] : place_names) {
+            if (textures_.empty()) break; // else they are not used, and may be wrong
             has_places_ = find_parts(element, {u, v}, texture);
             if (has_places_) break;
         }
@@ -459,10 +459,11 @@ private:
         std::vector<double> wedges; // u and v of each corner, which may come before the corners
         double texture_number = 0;
         for (const Property& property : element.properties) {
-            if (property.name == "texcoord" && property.is_list) {
+            const bool is_of_texture = !textures_.empty(); // else it is not used, and may be wrong
+            if (is_of_texture && property.name == "texcoord" && property.is_list) {
                 for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left)
                     wedges.push_back(next(property.type));
-            } else if (property.name == "texnumber" && !property.is_list) {
+            } else if (is_of_texture && property.name == "texnumber" && !property.is_list) {
                 texture_number = next(property.type);
             } else if (!has_corners(property)) {
                 skip(property);
@@ -477,7 +478,7 @@ private:
                 texture_number >= 0 && texture_number < static_cast<double>(textures_.size())
                     ? static_cast<std::size_t>(texture_number)
                     : textures_.size();
-        if (textures_.empty() || wedges.empty()) return;
+        if (wedges.empty()) return;
         if (wedges.size() != 2 * (corners_.size() - begin))
             return not_shown_.add("texture coordinates of faces that are not two for each corner");
         for (std::size_t i = 0; begin + i < corners_.size(); ++i)

@@ -49,11 +49,10 @@ Camera cropped(Camera camera, const Crop& crop) {
 Frame make_frame(const Options& options, const PreparedScene& scene, const CameraPose& view) {
     Frame frame{};
     frame.camera = make_camera(view, scene.placement, options.width, options.height);
-    const Crop whole{0, 0, options.width, options.height};
-    const Crop& shown = options.crop ? *options.crop : whole;
-    if (options.crop) frame.camera = cropped(frame.camera, shown);
-    frame.width = shown.width;
-    frame.height = shown.height;
+    const Crop part = made_part(options);
+    frame.camera = cropped(frame.camera, part);
+    frame.width = part.width;
+    frame.height = part.height;
     frame.max_depth = options.max_depth;
     frame.roulette_from = options.roulette_from;
     frame.shadow_rays = options.shadow_rays;

@@ -6,6 +6,7 @@
 #include "scene_files.hpp"
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -46,6 +47,13 @@ constexpr double farthest_texture_place = 1e9;
 constexpr const char* bad_places = "texture coordinates that are not finite or beyond 1e9";
 
 constexpr const char* bad_transform = "transforms of textures with numbers beyond 1e9";
+
+/// A place in a texture, v downwards; nothing if a number is not finite or too large.
+[[nodiscard]] inline std::optional<TexturePoint> texture_point(double u, double v) {
+    if (!(std::abs(u) <= farthest_texture_place && std::abs(v) <= farthest_texture_place))
+        return std::nullopt;
+    return TexturePoint{static_cast<float>(u), static_cast<float>(v)};
+}
 
 /// A picture that was read, or why it was not.
 struct ReadImage {

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace path_tracer {
@@ -58,6 +59,10 @@ void check_size(const std::string& file, std::size_t width, std::size_t height) 
                          " pixels, more than 16384 x 16384; make it smaller");
 }
 
+bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG"); }
+bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8"); }
+bool is_exr(std::string_view bytes) { return bytes.starts_with("\x76\x2f\x31\x01"); }
+
 /// Numbers from 0 to 1 for all values that a sample can have.
 std::vector<float> values_of_samples(int maximum, bool is_srgb) {
     std::vector<float> values(static_cast<std::size_t>(maximum) + 1);
@@ -92,10 +97,9 @@ void take_grey_for_opacity(TextureImage& image) {
 }
 
 TextureImage decode_samples(const std::string& file, std::string bytes, TexelMeaning meaning) {
-    const bool is_png = bytes.starts_with("\x89PNG");
     const std::unique_ptr<video::Picture> picture =
-        is_png ? video::open_png(file, std::move(bytes), video::Opacity::kept)
-               : video::open_jpeg(file, std::move(bytes));
+        is_png(bytes) ? video::open_png(file, std::move(bytes), video::Opacity::kept)
+                      : video::open_jpeg(file, std::move(bytes));
     const video::Size size = picture->size();
     TextureImage image;
     image.width = static_cast<std::uint32_t>(size.width);
@@ -224,16 +228,11 @@ TextureImage decode_exr(const std::string& file, const std::string& bytes, Texel
     return image;
 }
 
-bool is_exr(std::string_view bytes) { return bytes.starts_with("\x76\x2f\x31\x01"); }
-
 } // namespace
 
-bool is_texture_format(std::string_view bytes) {
-    return bytes.starts_with("\x89PNG") || bytes.starts_with("\xff\xd8") || is_exr(bytes);
-}
-
 TextureImage decode_texture(const std::string& file, std::string bytes, TexelMeaning meaning) {
-    if (!is_texture_format(bytes)) refuse(file, "is neither PNG nor JPEG nor OpenEXR; convert it");
+    if (!is_png(bytes) && !is_jpeg(bytes) && !is_exr(bytes))
+        refuse(file, "is neither PNG nor JPEG nor OpenEXR; convert it");
     TextureImage image =
         is_exr(bytes) ? decode_exr(file, bytes, meaning) : decode_samples(file, std::move(bytes), meaning);
     image.is_opaque = is_opaque(image);

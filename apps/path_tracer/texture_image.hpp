@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace path_tracer {
@@ -29,9 +28,6 @@ struct TextureImage {
 
 /// Most texels of a picture: 16384 x 16384.
 constexpr std::size_t most_texels = std::size_t{1} << 28;
-
-/// True for PNG, JPEG and OpenEXR, by the first bytes.
-[[nodiscard]] bool is_texture_format(std::string_view bytes);
 
 /// Reads PNG (any depth), JPEG and OpenEXR (R, G, B, A, or one grey channel Y), by the first bytes. `file`:
 /// for messages.

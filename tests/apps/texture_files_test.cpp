@@ -519,6 +519,11 @@ TEST_F(TexturedFiles, PlyHasPlacesAtVerticesOrAtCorners) {
         expect_shown(load_ply(textured_ply(names, places, "", "")));
     expect_shown(load_ply(textured_ply(
         "", none, "property list uchar float texcoord\nproperty int texnumber\n", "8 0 0 1 0 1 1 0 1 0")));
+    // What is not used may be wrong.
+    std::string unused = textured_ply("property float s\nproperty float t\n", {"a b", "c d", "e f", "g h"},
+                                      "property list uchar float texcoord\n", "2 x y");
+    unused.replace(unused.find("comment TextureFile"), 19, "comment No texture ");
+    EXPECT_EQ(notes_of(load_ply(unused)), "");
     // What cannot be shown is named.
     HEADRACE_EXPECT_STANDS_IN(load_ply(textured_ply("", none, "", "")), "without texture coordinates");
     HEADRACE_EXPECT_STANDS_IN(
