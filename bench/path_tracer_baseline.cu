@@ -32,7 +32,7 @@ void check(cudaError_t status, const char* call) {
 constexpr unsigned threads = 128; // a block; long paths then keep few others waiting
 constexpr unsigned blocks = 8;    // on a multiprocessor: see path_tracer.kernels.hpp
 
-template <bool Count, bool HasCorners>
+template <bool Count, int KernelShading>
 __global__ void __launch_bounds__(threads, blocks)
     trace_paths(SceneView scene, Frame frame, Rgb* film, std::uint64_t paths, unsigned long long* segments) {
     const std::uint64_t index = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads, blocks)
     Rgb sum{0, 0, 0};
     unsigned long long followed = 0;
     for (;;) {
-        const VertexResult result = trace_vertex<HasCorners>(scene, frame, vertex);
+        const VertexResult result = trace_vertex<KernelShading>(scene, frame, vertex);
         sum = sum + result.radiance;
         ++followed;
         if (!result.goes_on) break;
@@ -93,7 +93,9 @@ struct DeviceScene {
                upload(scene.surface_textures, owners),
                upload(scene.textures, owners),
                upload(scene.texture_levels, owners),
-               upload(scene.texels, owners)} {}
+               upload(scene.texels, owners),
+               upload(scene.finishes, owners),
+               upload(scene.albedos, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
@@ -105,7 +107,7 @@ Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, cons
     frame.max_depth = options.max_depth;
     frame.shadow_rays = options.shadow_rays;
     frame.lights = prepared.light_count;
-    frame.has_corners = prepared.has_corners ? 1 : 0;
+    frame.shading = prepared.shading;
     frame.has_holes = prepared.has_holes ? 1 : 0;
     const SampleWidth width = sample_width(view, prepared.placement, options.height, options.spp);
     frame.first_width = width.at_camera;
@@ -160,8 +162,9 @@ void run(const bench::BaselineOptions& options) {
     const auto film = allocate<Rgb>(pixels);
     const auto counter = allocate<unsigned long long>(1);
     const auto launch = [&](auto count) {
-        const auto kernel =
-            frame.has_corners != 0 ? trace_paths<count.value, true> : trace_paths<count.value, false>;
+        const auto kernel = frame.shading == SHADING_FULL      ? trace_paths<count.value, SHADING_FULL>
+                            : frame.shading == SHADING_CORNERS ? trace_paths<count.value, SHADING_CORNERS>
+                                                               : trace_paths<count.value, SHADING_FLAT>;
         kernel<<<static_cast<unsigned>(grid), threads>>>(on_device.view, frame, film.get(), paths,
                                                          counter.get());
     };

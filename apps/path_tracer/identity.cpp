@@ -39,11 +39,8 @@ public:
             add(use->has_value());
             if (*use) add(**use);
         }
-        add(uses.colours_all);
         add(uses.normal_scale);
-        add(uses.base);
-        add(uses.metallic);
-        add(uses.transmitted);
+        add(uses.coat_normal_scale);
     }
     void add(const TextureUse& use) {
         add(use.image);
@@ -83,9 +80,14 @@ std::string fingerprint_of(const Scene& scene) {
         }
     for (const TextureImage& image : scene.images) bytes.add(image);
     for (const SurfaceDescription& material : scene.materials) {
-        for (const Rgb& colour : {material.diffuse, material.mirror, material.glass, material.emission})
+        for (const Rgb& colour : {material.base, material.mirror, material.highlight, material.absorption,
+                                  material.sheen, material.emission})
             bytes.add(colour);
-        bytes.add(material.ior);
+        for (const float value :
+             {material.metallic, material.transmitted, material.roughness, material.highlight_edge,
+              material.ior, material.coat, material.coat_roughness, material.sheen_roughness})
+            bytes.add(value);
+        bytes.add(material.is_thin);
         bytes.add(material.passing);
         bytes.add(material.opacity);
         bytes.add(material.cutoff);
@@ -121,6 +123,7 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
     number("--max-depth", options.max_depth);
     number("--roulette-from", options.roulette_from);
     number("--shadow-rays", options.shadow_rays);
+    number("--single-scatter", static_cast<int>(options.scattering == Scattering::single));
     number("--coherent", static_cast<int>(options.coherent));
     number("--seed", options.seed);
     add("--kernel", options.kernel == KernelChoice::consumer ? "consumer" : "producer");

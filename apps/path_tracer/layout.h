@@ -119,26 +119,30 @@ typedef struct __attribute__((aligned(16))) Texture {
     uint32_t unused[2];
 } Texture;
 
-/// What a material has besides numbers. Textures are their places, or PATH_TRACER_NONE.
+/// The textures of a material: their places, or PATH_TRACER_NONE. Each is a factor of what it is named after.
 typedef struct __attribute__((aligned(16))) SurfaceTextures {
-    uint32_t colour;       ///< factor of the Lambert part
-    uint32_t metal;        ///< its blue is a factor of `metallic`
-    uint32_t transmission; ///< its red is a factor of `transmitted`
-    uint32_t emission;     ///< factor of Material::emission
-    uint32_t normal;       ///< of the surface, in the frame of the texture's axes
-    uint32_t opacity;      ///< its opacity is a factor of `opaque`
-    uint32_t colours_all;  ///< 1: `colour` is a factor of mirror and glass, too
-    float normal_scale;    ///< of how far `normal` leans
-    /// Where `metal` or `transmission` is: the parts are made of these, as give_textures_to says.
-    Rgb base;
-    float metallic, transmitted;
+    uint32_t colour;          ///< of Finish::base
+    uint32_t metal;           ///< its blue is one of `metallic`, its green one of `roughness`
+    uint32_t transmission;    ///< its red
+    uint32_t emission;        ///< of Material::emission
+    uint32_t normal;          ///< of the surface, in the frame of the texture's axes
+    uint32_t opacity;         ///< its opacity is a factor of `opaque`
+    uint32_t highlight;       ///< its opacity is one of `highlight_edge`
+    uint32_t highlight_tint;  ///< of `highlight`
+    uint32_t coat;            ///< its red
+    uint32_t coat_roughness;  ///< its green
+    uint32_t coat_normal;     ///< as `normal`
+    uint32_t sheen;           ///< of the colour
+    uint32_t sheen_roughness; ///< its opacity
+    float normal_scale;       ///< of how far `normal` leans
+    float coat_normal_scale;
     float opaque;
     float cutoff; ///< least opacity that is opaque, where all else is a hole; 0: light passes in part
-    uint32_t unused;
+    uint32_t unused[3];
 } SurfaceTextures;
 
-/// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance. Textures may change it
-/// from place to place.
+/// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance. Scenes with more than
+/// that have a Finish for each material, too; of this they use emission and textures.
 ///
 /// `glass`, `mirror` and `diffuse` are already divided by the chance of their being taken: they multiply the
 /// path's throughput as they are. `albedo` is the undivided Lambert part, which shadow rays need.
@@ -152,8 +156,50 @@ typedef struct __attribute__((aligned(16))) Material {
     Rgb emission;
     uint32_t textures; ///< place of its SurfaceTextures, or PATH_TRACER_NONE
     Rgb albedo;
-    uint32_t is_emitter;
+    float mirror_edge; ///< what `mirror` becomes at the edge, where it is more, by Schlick's formula
 } Material;
+
+/// All that a material has, with values that textures may change. SurfaceDescription says what they mean.
+typedef struct __attribute__((aligned(16))) Finish {
+    Rgb base;
+    float metallic;
+    Rgb mirror;
+    float transmitted;
+    Rgb highlight;
+    float highlight_edge;
+    Rgb sheen;
+    float sheen_roughness;
+    Rgb absorption; ///< per unit of length
+    float roughness;
+    float coat, coat_roughness;
+    float ior;
+    uint32_t glass_table; ///< see AlbedoEntry; PATH_TRACER_NONE: the glass is thin
+} Finish;
+
+/// What facets or fibres reflect of light from all around, by the cosine at which they are seen (which is the
+/// square of column / 31), and by roughness (row / 31). Tables lie one behind the other:
+///
+///     0       GGX
+///     1       fibres, in `head_on`
+///     2, 3    glass, as seen from outside, and from inside, in `boost`; 4, 5 are for another index, and so
+///     on
+typedef struct __attribute__((aligned(16))) AlbedoEntry {
+    float head_on, edge; ///< albedo of a reflectance = head_on x that along normals + edge x that across
+    float boost; ///< what facets reflect to one another, of what goes on at once; glass: a factor of all
+    uint32_t unused;
+} AlbedoEntry;
+
+#define PATH_TRACER_ALBEDO_STEPS 32
+#define PATH_TRACER_FIBRE_TABLE 1u
+#define PATH_TRACER_FIRST_GLASS_TABLE 2u
+
+/// How much a kernel knows of surfaces. Each is compiled by itself: scenes would pay for what they lack, in
+/// registers.
+typedef enum Shading {
+    SHADING_FLAT = 0,    ///< Lambert, smooth mirrors and glass, flat triangles
+    SHADING_CORNERS = 1, ///< and normals and colours at corners
+    SHADING_FULL = 2     ///< and textures, holes, and all of Finish
+} Shading;
 
 /// One column of an alias table over the emitting triangles, weighted by area x luminance.
 typedef struct Light {
@@ -192,7 +238,7 @@ typedef struct Frame {
     uint32_t shadow_rays;   ///< for each diffuse hit; 0: emission is found by hitting it
     uint32_t lights;        ///< columns of the alias table
     uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
-    uint32_t has_corners;   ///< 1: some triangles have normals or colours at their corners, or textures
+    uint32_t shading;       ///< see Shading
     uint32_t has_holes;     ///< 1: some surfaces are not opaque
     float first_width;      ///< of a sample, at the camera
     float spread;           ///< of a sample: how much wider it is after one unit of length
@@ -250,7 +296,8 @@ static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) ==
 static_assert(sizeof(Frame) == 140 && offsetof(Frame, sky) == 128);
 static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && sizeof(CornerPlaces) == 32);
 static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture) == 64);
-static_assert(sizeof(SurfaceTextures) == 64 && offsetof(SurfaceTextures, base) == 32);
+static_assert(sizeof(SurfaceTextures) == 80 && sizeof(Finish) == 96 && sizeof(AlbedoEntry) == 16);
+static_assert(offsetof(Finish, absorption) == 64 && offsetof(Finish, glass_table) == 92);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 #endif
 

@@ -73,7 +73,7 @@ void run(const Options& options) {
         headrace::log_warning(options.scene.string() + ": has " + std::to_string(scene.cameras.size()) +
                               " cameras, and the first is shown; --list-cameras names them");
     const CameraPose view = view_of(options, scene);
-    PreparedScene prepared = prepare_scene(scene);
+    PreparedScene prepared = prepare_scene(scene, options.scattering);
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {frame.height, frame.width});

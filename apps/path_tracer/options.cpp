@@ -82,7 +82,7 @@ Options parse_options(int argc, char** argv) {
     constexpr uint32_t most = std::numeric_limits<uint32_t>::max();
     Options options;
     std::size_t kernel = 1, tone_map = 0;
-    bool no_direct_light = false;
+    bool no_direct_light = false, single_scatter = false;
     program::CommandLine line("headrace-path-tracer",
                               "Renders a scene by path tracing, on every device of this machine at once.");
 
@@ -144,6 +144,8 @@ Options parse_options(int argc, char** argv) {
     line.whole("--shadow-rays", options.shadow_rays, 1, 1u << 16, "N",
                "Shadow rays to the area lights at each diffuse hit but the last");
     line.flag("--no-direct-light", no_direct_light, "No shadow rays: emission is found by hitting it");
+    line.flag("--single-scatter", single_scatter,
+              "Rough surfaces lose what their facets reflect to one another, as in many programs");
     line.flag("--coherent", options.coherent,
               "Groups of 32 pixels, far from each other, share their random numbers");
     line.whole("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(), "N",
@@ -180,6 +182,7 @@ Options parse_options(int argc, char** argv) {
         refuse("--tone-map is for .png; " + options.out.string() + " keeps linear radiance");
     options.kernel = kernel == 0 ? KernelChoice::consumer : KernelChoice::producer;
     if (no_direct_light) options.shadow_rays = 0;
+    if (single_scatter) options.scattering = Scattering::single;
     return options;
 }
 

@@ -1,5 +1,6 @@
 // apps/path_tracer/options.hpp - what a user may ask of the program.
 #pragma once
+#include "albedo_tables.hpp"
 #include "image.hpp"
 #include "job_program/checkpoint.hpp"
 #include "program/command_line.hpp"
@@ -37,6 +38,7 @@ struct Options {
     uint32_t max_depth = 8;
     uint32_t roulette_from = 4;
     uint32_t shadow_rays = 1; ///< 0 with --no-direct-light
+    Scattering scattering = Scattering::multiple;
     KernelChoice kernel = KernelChoice::producer;
     bool coherent = false;
     headrace::RuntimeOptions runtime;

@@ -100,19 +100,6 @@ HEADRACE_FUNCTION float inside(float coordinate) {
     return coordinate * keep + third;
 }
 
-/// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
-///
-/// Units     `ratio` is the index of refraction on the far side over that on the near side
-/// Result    1 under total internal reflection; else `cosine_in_far` is that of the refracted ray
-HEADRACE_FUNCTION float fresnel(float cosine, float ratio, float* cosine_in_far) {
-    const float sine2 = (1 - cosine * cosine) / (ratio * ratio);
-    if (sine2 >= 1) return 1;
-    *cosine_in_far = sqrt(1 - sine2);
-    const float across = (cosine - ratio * *cosine_in_far) / (cosine + ratio * *cosine_in_far);
-    const float along = (ratio * cosine - *cosine_in_far) / (ratio * cosine + *cosine_in_far);
-    return 0.5f * (across * across + along * along);
-}
-
 /// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
 /// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance
 /// alone is hopeless.
@@ -129,8 +116,6 @@ HEADRACE_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_den
                                            float light_cosine) {
     return (float)frame->shadow_rays * distance2 / (light_cosine * inverse_density);
 }
-
-#define PATH_TRACER_INVERSE_PI 0.318309886f
 
 /// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
 /// part.
@@ -161,13 +146,17 @@ HEADRACE_FUNCTION float light_through(const SceneView* scene, Ray ray, float lim
     return 0;
 }
 
-/// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
-///
-/// `ray`: begins at the hit; its direction is that of the ray before. `normal`: of the triangle, towards
-/// where that ray came from; `lobe`: lambert_lobe, or the normal again.
-HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(bool) has_corners, const SceneView* scene, const Frame* frame,
-                                   Ray ray, Float3 normal, Float3 lobe, const Material* material,
-                                   Random4 random) {
+/// What one shadow ray found: light that comes along ray.direction, if anything can be seen there.
+typedef struct FoundLight {
+    Ray ray;
+    Rgb radiance;
+    float limit;   ///< as far as nothing may be in the way; 0: it goes nowhere
+    float density; ///< per solid angle, of all shadow rays
+} FoundLight;
+
+/// A point of an emitter, by chance. `ray`: begins at the hit.
+HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                        Ray ray, Random4 random) {
     uint32_t column = (uint32_t)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
@@ -184,35 +173,58 @@ HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(bool) has_corners, const SceneVi
     const float distance_to = sqrt(distance2);
     ray.direction = scaled(way, 1.0f / distance_to);
     const float light_cosine = -dot_of(light_normal, ray.direction);
-    const float cosine = dot_of(lobe, ray.direction);
-    if (!(dot_of(normal, ray.direction) > 0 && cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id)
-        return rgb(0, 0, 0);
     HEADRACE_GLOBAL const Material* emitter = &scene->materials[light.material];
-    Rgb emission = emitter->emission;
+    FoundLight found = {ray, emitter->emission, 0, 0};
+    if (!(light_cosine > 0) || ray.goal_id == ray.left_id) return found;
     // What touches the light, or lies in its plane, does not hide it.
-    const float limit = distance_to * (1 - 0x1p-18f);
-    bool has_holes = false;
-    HEADRACE_IF_CONSTEXPR (has_corners) {
+    found.limit = distance_to * (1 - 0x1p-18f);
+    found.density = shadow_ray_density(frame, light.inverse_density, distance2, light_cosine);
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
         const SurfacePoint point = {place, u, v, 0};
-        emission = textured_emission(scene, emitter->textures, &point, emission);
-        has_holes = frame->has_holes != 0;
-        if (has_holes)
-            emission = rgb_scaled(emission, opacity_at(scene, light.material, &point) *
-                                                light_through(scene, ray, limit));
+        found.radiance = textured_emission(scene, emitter->textures, &point, found.radiance);
+        if (frame->has_holes != 0)
+            found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
     }
-    if (!has_holes && is_blocked(scene, &ray, limit)) return rgb(0, 0, 0);
-    const float weight = share(shadow_ray_density(frame, light.inverse_density, distance2, light_cosine),
-                               diffuse_density(material, cosine));
-    return rgb_scaled(rgb_mul(material->albedo, emission), weight * PATH_TRACER_INVERSE_PI * cosine *
-                                                               light_cosine * light.inverse_density /
-                                                               distance2);
+    return found;
+}
+
+/// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
+///
+/// `ray`: begins at the hit. `normal`: of the triangle, towards where the path came from; `lobe`:
+/// lambert_lobe, or the normal again.
+HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                   Ray ray, Float3 normal, Float3 lobe, const Material* material,
+                                   Random4 random) {
+    const FoundLight found = find_light(shading, scene, frame, ray, random);
+    const float cosine = dot_of(lobe, found.ray.direction);
+    if (!(found.limit > 0 && dot_of(normal, found.ray.direction) > 0 && cosine > 0) ||
+        is_blocked(scene, &found.ray, found.limit))
+        return rgb(0, 0, 0);
+    const float weight = share(found.density, diffuse_density(material, cosine));
+    return rgb_scaled(rgb_mul(material->albedo, found.radiance),
+                      weight * PATH_TRACER_INVERSE_PI * cosine * (float)frame->shadow_rays / found.density);
+}
+
+/// The same by way of all of a surface.
+HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                      Ray ray, const Bsdf* bsdf, Random4 random) {
+    const FoundLight found = find_light(shading, scene, frame, ray, random);
+    if (!(found.limit > 0)) return rgb(0, 0, 0);
+    float density;
+    Rgb value = rgb_mul(bsdf_value(bsdf, found.ray.direction, &density), found.radiance);
+    if (is_black(value)) return value;
+    if (frame->has_holes != 0)
+        value = rgb_scaled(value, light_through(scene, found.ray, found.limit));
+    else if (is_blocked(scene, &found.ray, found.limit))
+        return rgb(0, 0, 0);
+    return rgb_scaled(value, share(found.density, density) * (float)frame->shadow_rays / found.density);
 }
 
 /// A ray along `direction`, which meets the triangle at `cosine`, mirrored. Not along the surface: rounding
 /// could turn such a direction to the other side.
-HEADRACE_FUNCTION Float3 mirrored_direction(HEADRACE_ANY(bool) has_corners, Float3 direction, Float3 shading,
-                                            Float3 normal, float cosine) {
-    if (has_corners) return mirrored_above(direction, shading, normal);
+HEADRACE_FUNCTION Float3 mirrored_direction(HEADRACE_ANY(int) shading, Float3 direction,
+                                            Float3 shading_normal, Float3 normal, float cosine) {
+    if (shading != SHADING_FLAT) return mirrored_above(direction, shading_normal, normal);
     return normalised(add(direction, scaled(normal, 2 * larger(cosine, PATH_TRACER_LEAST_RISE))));
 }
 
@@ -244,143 +256,215 @@ PATH_TRACER_LAYER bool lets_through(SceneView scene, Frame frame, PathVertex ver
                .x >= opacity;
 }
 
-/// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays. True
-/// if the path goes on with `next`; `radiance` is what the vertex gives to its pixel.
-///
-/// `has_corners`: that of the frame, known when this is compiled. Flat scenes would pay for what they lack:
-/// registers, 4 to 6 % of the time on an H200.
-HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(bool) has_corners, const SceneView* scene,
-                                    const Frame* frame, const PathVertex* vertex, Rgb* radiance,
-                                    PathVertex* next) {
-    *radiance = rgb(0, 0, 0);
-    Ray ray = ray_of(scene, frame, vertex);
+/// A path where it was met by a surface.
+typedef struct Meeting {
     Hit hit;
     Triangle triangle;
-    float passed = 0; // of the way to the hit, up to the last surface that let the ray through
-    HEADRACE_IF_CONSTEXPR (has_corners) {
-        if (vertex->left == PATH_TRACER_NO_TRIANGLE)
-            passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
-                            vertex->direction);
-    }
-    for (uint32_t layer = 0;; ++layer) {
-        hit = nearest_hit(scene, &ray);
-        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
-            *radiance = rgb_mul(vertex->throughput, frame->sky);
-            return false;
-        }
-        triangle = fetch(scene->triangles, hit.triangle);
-        HEADRACE_IF_CONSTEXPR (has_corners) {
-            if (frame->has_holes != 0 &&
-                lets_through(*scene, *frame, *vertex, triangle, hit, passed, layer)) {
-                if (layer == PATH_TRACER_MOST_LAYERS) return false;
-                passed += hit.distance;
-                ray = ray_behind(ray, &triangle, hit.triangle, inside(hit.u), inside(hit.v));
-                continue;
-            }
-        }
-        break;
-    }
-    const float distance_to = passed + hit.distance;
-    Material material = fetch(scene->materials, triangle.material);
-    Float3 normal = fetch(scene->details, hit.triangle).normal; // towards where the ray came from
-    const bool from_outside = dot_of(normal, vertex->direction) < 0;
-    if (!from_outside) normal = negated(normal);
-    const float cosine = -dot_of(normal, vertex->direction);
-    if (material.is_emitter != 0) {
-        const float weight =
-            vertex->density > 0
-                ? share(vertex->density, shadow_ray_density(frame, triangle.inverse_density,
-                                                            distance_to * distance_to, cosine))
-                : 1.0f;
-        HEADRACE_IF_CONSTEXPR (has_corners) {
-            SurfacePoint point = met_point(frame, vertex, &triangle, &hit, distance_to);
-            if (vertex->density > 0) point.part = 0; // as shadow rays see it, which share it
-            material.emission = textured_emission(scene, material.textures, &point, material.emission);
-        }
-        *radiance = rgb_scaled(rgb_mul(vertex->throughput, material.emission), weight);
-    }
-    const uint32_t hits = hits_of(vertex) + 1;
-    if (hits >= frame->max_depth) return false;
+    Float3 normal; ///< the triangle's, towards where the path came from
+    bool is_front; ///< that is the side on which the corners run counter-clockwise
+    float cosine;  ///< at which the path came
+    float distance_to;
+    uint32_t hits; ///< of the path so far, with this one
+} Meeting;
 
-    *next = *vertex;
-    next->density = 0;
-    next->hits_and_length = hits;
-    next->left = hit.triangle;
-    next->u = inside(hit.u);
-    next->v = inside(hit.v);
-    Float3 shading = normal, lobe = normal;
+/// The ray that looks for light from here; its direction is to be found.
+HEADRACE_FUNCTION Ray shadow_ray(const PathVertex* vertex, const Meeting* met, const PathVertex* next) {
+    const Ray ray = {point_of(&met->triangle, next->u, next->v),
+                     vertex->direction,
+                     next->left,
+                     next->u,
+                     next->v,
+                     met->triangle.id,
+                     PATH_TRACER_NO_TRIANGLE};
+    return ray;
+}
+
+/// Sends a path on from a surface of Lambert, smooth mirrors and smooth glass. Adds to `radiance` what shadow
+/// rays find, and sets `next`, but for where it is.
+HEADRACE_FUNCTION void go_on_from_plain(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                        const PathVertex* vertex, const Meeting* met,
+                                        const Material* material, Random4 random, Rgb* radiance,
+                                        PathVertex* next) {
+    const Float3 normal = met->normal;
+    Float3 facing = normal, lobe = normal;
     Rgb throughput = vertex->throughput;
-    HEADRACE_IF_CONSTEXPR (has_corners) {
-        next->hits_and_length = hits_and_length(hits, length_of(vertex) + distance_to);
-        const CornerShading corners = fetch(scene->corner_shading, hit.triangle);
-        shading = shading_normal(corners, hit.u, hit.v, normal);
-        if (material.textures != PATH_TRACER_NONE) {
-            const SurfaceTextures textures = fetch(scene->surface_textures, material.textures);
-            const SurfacePoint point = met_point(frame, vertex, &triangle, &hit, distance_to);
-            give_textures_to(scene, &textures, &point, &material);
-            if (textures.normal != PATH_TRACER_NONE) {
-                const Float3 leaning =
-                    textured_normal(scene, &textures, &point, from_outside ? shading : negated(shading));
-                shading = on_side_of(from_outside ? leaning : negated(leaning), normal);
-            }
-        }
-        lobe = lambert_lobe(shading, normal);
-        throughput = rgb_mul(throughput, corner_tint(scene, corners, hit.u, hit.v));
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_CORNERS) {
+        const CornerShading corners = fetch(scene->corner_shading, met->hit.triangle);
+        facing = shading_normal(corners, met->hit.u, met->hit.v, normal);
+        lobe = lambert_lobe(facing, normal);
+        throughput = rgb_mul(throughput, corner_tint(scene, corners, met->hit.u, met->hit.v));
     }
     const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
-    if (casts_shadow_rays && !is_black(material.albedo)) {
-        const Ray shadow = {point_of(&triangle, next->u, next->v),
-                            vertex->direction,
-                            next->left,
-                            next->u,
-                            next->v,
-                            triangle.id,
-                            PATH_TRACER_NO_TRIANGLE};
+    if (casts_shadow_rays && !is_black(material->albedo)) {
+        const Ray shadow = shadow_ray(vertex, met, next);
         Rgb sum = rgb(0, 0, 0);
         for (uint32_t number = 0; number < frame->shadow_rays; ++number)
-            sum = rgb_add(sum,
-                          direct_light(has_corners, scene, frame, shadow, normal, lobe, &material,
-                                       random_block(frame, vertex->key, vertex->sample, hits, 1 + number)));
+            sum = rgb_add(
+                sum, direct_light(shading, scene, frame, shadow, normal, lobe, material,
+                                  random_block(frame, vertex->key, vertex->sample, met->hits, 1 + number)));
         *radiance =
             rgb_add(*radiance, rgb_scaled(rgb_mul(throughput, sum), 1.0f / (float)frame->shadow_rays));
     }
 
-    const Random4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
-    if (random.x < material.glass_chance) {
-        const float ratio = from_outside ? material.ior : 1 / material.ior;
-        const Float3 mirrored = mirrored_direction(has_corners, vertex->direction, shading, normal, cosine);
-        const Float3 facet = has_corners ? normalised(sub(mirrored, vertex->direction)) : normal;
-        const float facet_cosine = has_corners ? -dot_of(facet, vertex->direction) : cosine;
+    if (random.x < material->glass_chance) {
+        const float ratio = met->is_front ? material->ior : 1 / material->ior;
+        const Float3 mirrored = mirrored_direction(shading, vertex->direction, facing, normal, met->cosine);
+        const Float3 facet = shading != SHADING_FLAT ? normalised(sub(mirrored, vertex->direction)) : normal;
+        const float facet_cosine = shading != SHADING_FLAT ? -dot_of(facet, vertex->direction) : met->cosine;
         float cosine_in_far = 0;
-        next->throughput = rgb_mul(throughput, material.glass);
+        next->throughput = rgb_mul(throughput, material->glass);
         if (random.y < fresnel(facet_cosine, ratio, &cosine_in_far)) {
             next->direction = mirrored;
         } else {
-            next->direction = normalised(add(scaled(vertex->direction, 1 / ratio),
-                                             scaled(facet, facet_cosine / ratio - cosine_in_far)));
-            if (has_corners) next->direction = turned_above(next->direction, negated(normal));
+            next->direction =
+                refracted_at(negated(vertex->direction), facet, facet_cosine, ratio, cosine_in_far);
+            if (shading != SHADING_FLAT) next->direction = turned_above(next->direction, negated(normal));
         }
-    } else if (random.x < material.glass_chance + material.mirror_chance) {
-        next->throughput = rgb_mul(throughput, material.mirror);
-        next->direction = mirrored_direction(has_corners, vertex->direction, shading, normal, cosine);
+    } else if (random.x < material->glass_chance + material->mirror_chance) {
+        next->direction = mirrored_direction(shading, vertex->direction, facing, normal, met->cosine);
+        const float edge =
+            edge_share(0.5f * sqrt(larger(2 - 2 * dot_of(vertex->direction, next->direction), 0.0f)));
+        next->throughput = rgb_mul(
+            throughput,
+            rgb(between(material->mirror.r, larger(material->mirror.r, material->mirror_edge), edge),
+                between(material->mirror.g, larger(material->mirror.g, material->mirror_edge), edge),
+                between(material->mirror.b, larger(material->mirror.b, material->mirror_edge), edge)));
     } else {
-        next->throughput = rgb_mul(throughput, material.diffuse);
+        next->throughput = rgb_mul(throughput, material->diffuse);
         float sine, cosine_around;
         sin_cos_of_turns(random.z, &sine, &cosine_around);
         const float radius = sqrt(random.y); // a point of the unit disk, lifted onto the sphere
         const float x = radius * cosine_around, y = radius * sine;
-        if (has_corners) {
-            next->direction = lambert_direction(shading, normal, x, y);
+        if (shading != SHADING_FLAT) {
+            next->direction = lambert_direction(facing, normal, x, y);
         } else {
             Float3 tangent, bitangent;
             make_frame(normal, &tangent, &bitangent);
             next->direction = normalised(
                 add(add(scaled(tangent, x), scaled(bitangent, y)), scaled(normal, sqrt(1 - random.y))));
         }
-        if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(lobe, next->direction));
+        if (casts_shadow_rays) next->density = diffuse_density(material, dot_of(lobe, next->direction));
+    }
+}
+
+/// The same from a surface with textures and all of a Finish.
+HEADRACE_FUNCTION void go_on_from_finish(HEADRACE_ANY(int) shading, const SceneView* scene,
+                                         const Frame* frame, const PathVertex* vertex, const Meeting* met,
+                                         uint32_t textures_at, const Finish* finish, Random4 random,
+                                         Rgb* radiance, PathVertex* next) {
+    const CornerShading corners = fetch(scene->corner_shading, met->hit.triangle);
+    const Float3 smooth = shading_normal(corners, met->hit.u, met->hit.v, met->normal);
+    Float3 facing = smooth, coat_normal = smooth;
+    Finish values = *finish;
+    if (textures_at != PATH_TRACER_NONE) {
+        const SurfaceTextures textures = fetch(scene->surface_textures, textures_at);
+        const SurfacePoint point = met_point(frame, vertex, &met->triangle, &met->hit, met->distance_to);
+        give_textures_to(scene, &textures, &point, &values);
+        facing = leaning_normal(scene, textures.normal, textures.normal_scale, &point, smooth, met->normal,
+                                met->is_front);
+        coat_normal = leaning_normal(scene, textures.coat_normal, textures.coat_normal_scale, &point, smooth,
+                                     met->normal, met->is_front);
+    }
+    const Bsdf bsdf = bsdf_of(scene, &values, negated(vertex->direction), met->normal, facing, coat_normal,
+                              met->is_front, corner_tint(scene, corners, met->hit.u, met->hit.v));
+    const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
+    if (casts_shadow_rays && has_value(&bsdf)) {
+        const Ray shadow = shadow_ray(vertex, met, next);
+        Rgb sum = rgb(0, 0, 0);
+        for (uint32_t number = 0; number < frame->shadow_rays; ++number)
+            sum = rgb_add(sum, direct_light_on(
+                                   shading, scene, frame, shadow, &bsdf,
+                                   random_block(frame, vertex->key, vertex->sample, met->hits, 1 + number)));
+        *radiance = rgb_add(*radiance,
+                            rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
+    }
+    const NextDirection chosen = next_direction(&bsdf, random);
+    next->direction = chosen.direction;
+    next->throughput = rgb_mul(vertex->throughput, chosen.weight);
+    if (casts_shadow_rays) next->density = chosen.density;
+}
+
+/// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays. True
+/// if the path goes on with `next`; `radiance` is what the vertex gives to its pixel.
+///
+/// `shading`: that of the frame, known when this is compiled
+HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                    const PathVertex* vertex, Rgb* radiance, PathVertex* next) {
+    *radiance = rgb(0, 0, 0);
+    Ray ray = ray_of(scene, frame, vertex);
+    Meeting met;
+    float passed = 0; // of the way to the hit, up to the last surface that let the ray through
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        if (vertex->left == PATH_TRACER_NO_TRIANGLE)
+            passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
+                            vertex->direction);
+    }
+    for (uint32_t layer = 0;; ++layer) {
+        met.hit = nearest_hit(scene, &ray);
+        if (met.hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+            *radiance = rgb_mul(vertex->throughput, frame->sky);
+            return false;
+        }
+        met.triangle = fetch(scene->triangles, met.hit.triangle);
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+            if (frame->has_holes != 0 &&
+                lets_through(*scene, *frame, *vertex, met.triangle, met.hit, passed, layer)) {
+                if (layer == PATH_TRACER_MOST_LAYERS) return false;
+                passed += met.hit.distance;
+                ray = ray_behind(ray, &met.triangle, met.hit.triangle, inside(met.hit.u), inside(met.hit.v));
+                continue;
+            }
+        }
+        break;
+    }
+    met.distance_to = passed + met.hit.distance;
+    met.normal = fetch(scene->details, met.hit.triangle).normal;
+    met.is_front = dot_of(met.normal, vertex->direction) < 0;
+    if (!met.is_front) met.normal = negated(met.normal);
+    met.cosine = -dot_of(met.normal, vertex->direction);
+    met.hits = hits_of(vertex) + 1;
+    Material material = fetch(scene->materials, met.triangle.material);
+    PathVertex here = *vertex;
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        const Finish finish = fetch(scene->finishes, met.triangle.material);
+        if (!met.is_front && !is_black(finish.absorption)) // the way was through glass
+            here.throughput =
+                rgb_mul(here.throughput, rgb(exponential(-finish.absorption.r * met.distance_to),
+                                             exponential(-finish.absorption.g * met.distance_to),
+                                             exponential(-finish.absorption.b * met.distance_to)));
+    }
+    if (!is_black(material.emission)) {
+        const float weight =
+            vertex->density > 0
+                ? share(vertex->density, shadow_ray_density(frame, met.triangle.inverse_density,
+                                                            met.distance_to * met.distance_to, met.cosine))
+                : 1.0f;
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+            SurfacePoint point = met_point(frame, vertex, &met.triangle, &met.hit, met.distance_to);
+            if (vertex->density > 0) point.part = 0; // as shadow rays see it, which share it
+            material.emission = textured_emission(scene, material.textures, &point, material.emission);
+        }
+        *radiance = rgb_scaled(rgb_mul(here.throughput, material.emission), weight);
+    }
+    if (met.hits >= frame->max_depth) return false;
+
+    *next = here;
+    next->density = 0;
+    next->hits_and_length = met.hits;
+    next->left = met.hit.triangle;
+    next->u = inside(met.hit.u);
+    next->v = inside(met.hit.v);
+    const Random4 random = random_block(frame, vertex->key, vertex->sample, met.hits, 0);
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        next->hits_and_length = hits_and_length(met.hits, length_of(vertex) + met.distance_to);
+        const Finish finish = fetch(scene->finishes, met.triangle.material);
+        go_on_from_finish(shading, scene, frame, &here, &met, material.textures, &finish, random, radiance,
+                          next);
+    } else {
+        go_on_from_plain(shading, scene, frame, &here, &met, &material, random, radiance, next);
     }
 
-    if (frame->roulette_from != 0 && hits >= frame->roulette_from) {
+    if (frame->roulette_from != 0 && met.hits >= frame->roulette_from) {
         const float survival = smaller(largest(next->throughput), 0.95f);
         if (random.w >= survival) return false;
         next->throughput = rgb_scaled(next->throughput, 1 / survival);

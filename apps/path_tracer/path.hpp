@@ -28,11 +28,11 @@ HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& r
 HEADRACE_HOST_DEVICE inline bool is_blocked(const SceneView& scene, const Ray& ray, float limit) {
     return is_blocked(&scene, &ray, limit);
 }
-template <bool has_corners>
+template <int shading>
 HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,
                                                       const PathVertex& vertex) {
     VertexResult result;
-    result.goes_on = trace_vertex(std::bool_constant<has_corners>{}, &scene, &frame, &vertex,
+    result.goes_on = trace_vertex(std::integral_constant<int, shading>{}, &scene, &frame, &vertex,
                                   &result.radiance, &result.next);
     return result;
 }

@@ -10,10 +10,10 @@
         __global const CornerShading *corner_shading, __global const CornerColours *corner_colours,                    \
         __global const CornerPlaces *corner_places, __global const SurfaceTextures *surface_textures,                  \
         __global const Texture *textures, __global const TextureLevel *texture_levels, __global const Texel *texels,    \
-        __global float *film, Frame frame
+        __global const Finish *finishes, __global const AlbedoEntry *albedos, __global float *film, Frame frame
 #define HEADRACE_SCENE                                                                                                 \
     nodes, triangles, details, materials, lights, corner_shading, corner_colours, corner_places, surface_textures,     \
-        textures, texture_levels, texels
+        textures, texture_levels, texels, finishes, albedos
 #define HEADRACE_ARGUMENTS HEADRACE_SCENE, film, frame
 
 typedef PathVertex HrUnit;
@@ -33,11 +33,13 @@ typedef struct SceneView {
     __global const Texture* textures;
     __global const TextureLevel* texture_levels;
     __global const Texel* texels;
+    __global const Finish* finishes;
+    __global const AlbedoEntry* albedos;
 } SceneView;
 
 HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Triangle* triangles,
                                __global const TriangleDetail* details) {
-    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     return scene;
 }
 
@@ -64,7 +66,7 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     PathVertex next;
     Rgb sum = rgb(0, 0, 0), radiance;
     for (;;) {
-        const bool goes_on = trace_vertex(HAS_CORNERS, &scene, &frame, &vertex, &radiance, &next);
+        const bool goes_on = trace_vertex(SHADING, &scene, &frame, &vertex, &radiance, &next);
         sum = rgb_add(sum, radiance);
         if (!goes_on) break;
         vertex = next;
@@ -81,7 +83,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
     const SceneView scene = {HEADRACE_SCENE};
     PathVertex next;
     Rgb radiance;
-    const bool goes_on = trace_vertex(HAS_CORNERS, &scene, &frame, &vertex, &radiance, &next);
+    const bool goes_on = trace_vertex(SHADING, &scene, &frame, &vertex, &radiance, &next);
     add_to_film(film, vertex.pixel, radiance);
     if (goes_on) hr_spawn(lane, 0, &next);
 }

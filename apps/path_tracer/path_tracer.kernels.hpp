@@ -1,5 +1,5 @@
 // apps/path_tracer/path_tracer.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP, each for
-// flat scenes and for scenes with normals or colours at corners. path_tracer.cl has them in OpenCL C. Both
+// every Shading. path_tracer.cl has them in OpenCL C. Both
 // kernels see the same random numbers, so they make the same picture up to the order of sums.
 #pragma once
 #include "path.hpp"
@@ -11,7 +11,7 @@ namespace path_tracer {
 constexpr unsigned lanes_that_hide_memory = 1024;
 
 /// Consumer: a work index is one whole path.
-template <bool has_corners>
+template <int shading>
 struct AnyTracePath {
     static constexpr unsigned resident_lanes = lanes_that_hide_memory;
 
@@ -23,7 +23,7 @@ struct AnyTracePath {
         PathVertex vertex = begin_path(frame, index);
         Rgb sum{0, 0, 0};
         for (;;) {
-            const VertexResult result = trace_vertex<has_corners>(scene, frame, vertex);
+            const VertexResult result = trace_vertex<shading>(scene, frame, vertex);
             sum = sum + result.radiance;
             if (!result.goes_on) break;
             vertex = result.next;
@@ -31,8 +31,9 @@ struct AnyTracePath {
         if (!is_black(sum)) film.add(vertex.pixel, sum);
     }
 };
-struct TracePath : AnyTracePath<false> {};
-struct TracePathWithCorners : AnyTracePath<true> {};
+struct TracePath : AnyTracePath<SHADING_FLAT> {};
+struct TracePathWithCorners : AnyTracePath<SHADING_CORNERS> {};
+struct TracePathWithFinishes : AnyTracePath<SHADING_FULL> {};
 
 /// Seeds of the consumer-producer kernel: a work index is one path, which begins at the camera.
 struct CameraPaths {
@@ -42,7 +43,7 @@ struct CameraPaths {
 };
 
 /// Consumer-producer: a work unit is one segment of a path with its shadow rays.
-template <bool has_corners>
+template <int shading>
 struct AnyTraceSegment {
     using Units = headrace::Kinds<headrace::Kind<PathVertex, 1>>;
     static constexpr unsigned resident_lanes = lanes_that_hide_memory;
@@ -52,12 +53,13 @@ struct AnyTraceSegment {
     headrace::Sum<Rgb> film;
 
     HEADRACE_KERNEL void operator()(auto& lane, PathVertex vertex) const {
-        const VertexResult result = trace_vertex<has_corners>(scene, frame, vertex);
+        const VertexResult result = trace_vertex<shading>(scene, frame, vertex);
         if (!is_black(result.radiance)) film.add(vertex.pixel, result.radiance);
         if (result.goes_on) lane.spawn(result.next);
     }
 };
-struct TraceSegment : AnyTraceSegment<false> {};
-struct TraceSegmentWithCorners : AnyTraceSegment<true> {};
+struct TraceSegment : AnyTraceSegment<SHADING_FLAT> {};
+struct TraceSegmentWithCorners : AnyTraceSegment<SHADING_CORNERS> {};
+struct TraceSegmentWithFinishes : AnyTraceSegment<SHADING_FULL> {};
 
 } // namespace path_tracer

@@ -2,7 +2,6 @@
 #include "prepared_scene.hpp"
 #include "box_test.h"
 #include "bvh.hpp"
-#include "material.h"
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
@@ -114,14 +113,80 @@ void join_twins(PlacedTriangles& placed) {
     }
 }
 
+Rgb divided_by_chance(Rgb part, float chance) { return chance > 0 ? part * (1 / chance) : Rgb{0, 0, 0}; }
+
+/// Three parts: each is taken as often as it sends on light. Grey surfaces then have no variance from it.
+void set_parts(Material& material, const SurfaceDescription& surface) {
+    const Rgb glass = surface.glass(), mirror = surface.mirror + surface.metal(), diffuse = surface.diffuse();
+    const float by_glass = luminance(glass), by_mirror = luminance(mirror), by_diffuse = luminance(diffuse);
+    const float total = by_glass + by_mirror + by_diffuse;
+    const auto chance = [total](float part) { return total > 0 ? part / total : 0; };
+    material.glass_chance = chance(by_glass);
+    // Exactly 1 together where nothing is diffuse, or rounding would now and then end a path at a mirror.
+    material.mirror_chance = by_diffuse > 0 ? chance(by_mirror) : 1 - material.glass_chance;
+    material.diffuse = divided_by_chance(diffuse, chance(by_diffuse));
+    material.mirror = divided_by_chance(mirror, material.mirror_chance);
+    material.mirror_edge = material.mirror_chance > 0 ? surface.metallic / material.mirror_chance : 0;
+    material.glass = divided_by_chance(glass, material.glass_chance);
+    material.albedo = diffuse;
+}
+
 Material prepare_material(const SurfaceDescription& surface) {
     Material material{};
-    set_parts(&material, surface.glass, surface.mirror, surface.diffuse);
+    set_parts(material, surface);
     material.ior = surface.ior;
     material.emission = surface.emission;
     material.textures = PATH_TRACER_NONE;
-    material.is_emitter = luminance(surface.emission) > 0 ? 1 : 0;
     return material;
+}
+
+/// Whether a material has no more than Lambert, smooth mirrors and clear smooth glass.
+bool is_plain(const SurfaceDescription& surface) {
+    const bool has_mirror = !is_black(surface.mirror) || surface.metallic > 0,
+               has_glass = surface.glass_share() > 0;
+    const Rgb& tint = surface.base; // what passes has it, and what is mirrored does not
+    return !surface.textures.any() && surface.passing == Passing::nothing &&
+           (surface.roughness == 0 || !(has_mirror || has_glass)) &&
+           !(surface.metallic > 0 && !is_black(surface.mirror)) && // one goes to 1 at the edge, one does not
+           !(surface.highlight_edge > 0 && surface.metallic < 1 && surface.transmitted < 1) &&
+           !(has_glass && (surface.is_thin || !is_black(surface.absorption) || tint.r != 1 || tint.g != 1 ||
+                           tint.b != 1)) &&
+           surface.coat == 0 && is_black(surface.sheen);
+}
+
+Finish finish_of(const SurfaceDescription& surface, const Placement& placement, AlbedoTables& tables) {
+    Finish finish{};
+    finish.base = surface.base;
+    finish.metallic = surface.metallic;
+    finish.mirror = surface.mirror;
+    finish.transmitted = surface.transmitted;
+    finish.highlight = surface.highlight;
+    finish.highlight_edge = surface.highlight_edge;
+    finish.sheen = surface.sheen;
+    finish.sheen_roughness = surface.sheen_roughness;
+    finish.absorption = surface.absorption * static_cast<float>(1 / placement.scale);
+    finish.roughness = surface.roughness;
+    finish.coat = surface.coat;
+    finish.coat_roughness = surface.coat_roughness;
+    finish.ior = surface.ior;
+    const bool is_rough_glass = surface.transmitted > 0 && surface.roughness > 0 && !surface.is_thin;
+    finish.glass_table = surface.is_thin ? PATH_TRACER_NONE : is_rough_glass ? tables.glass(surface.ior) : 0;
+    if (!is_black(surface.sheen)) tables.add_fibres();
+    return finish;
+}
+
+/// What it takes to show all of a scene; and, if that is all there is, what kernels need for it.
+void prepare_finishes(const Scene& scene, Scattering scattering, PreparedScene& prepared) {
+    prepared.shading = scene.normals.empty() && scene.colours.empty() ? SHADING_FLAT : SHADING_CORNERS;
+    if (!std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
+        prepared.shading = SHADING_FULL;
+        AlbedoTables tables(scattering);
+        for (const SurfaceDescription& surface : scene.materials)
+            prepared.finishes.push_back(finish_of(surface, prepared.placement, tables));
+        prepared.albedos = tables.take();
+    }
+    if (prepared.finishes.empty()) prepared.finishes.resize(1);
+    if (prepared.albedos.empty()) prepared.albedos.resize(1);
 }
 
 /// Source  Vose, "A linear algorithm for generating random numbers with a given distribution", 1991
@@ -153,8 +218,7 @@ std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std:
 /// `places`: of the triangles in the leaves, in the scene.
 void prepare_corners(const Scene& scene, const std::vector<std::size_t>& places, PreparedScene& prepared) {
     static_assert(SceneTriangle::none == PATH_TRACER_NONE);
-    prepared.has_corners = !scene.normals.empty() || !scene.colours.empty() || prepared.has_textures;
-    for (std::size_t i = 0; prepared.has_corners && i < places.size(); ++i) {
+    for (std::size_t i = 0; prepared.shading != SHADING_FLAT && i < places.size(); ++i) {
         const SceneTriangle& triangle = scene.triangles[places[i]];
         CornerShading corners{PATH_TRACER_NONE, PATH_TRACER_NONE, PATH_TRACER_NONE, triangle.colours};
         if (triangle.normals != SceneTriangle::none) {
@@ -171,7 +235,7 @@ void prepare_corners(const Scene& scene, const std::vector<std::size_t>& places,
 
 } // namespace
 
-PreparedScene prepare_scene(const Scene& scene) {
+PreparedScene prepare_scene(const Scene& scene, Scattering scattering) {
     PreparedScene prepared;
     prepared.placement = placement_of(scene);
     PlacedTriangles given = placed(scene, prepared.placement);
@@ -189,6 +253,7 @@ PreparedScene prepare_scene(const Scene& scene) {
         prepared.materials.push_back(prepare_material(surface));
     std::vector<std::size_t> places;
     for (const uint32_t index : bvh.order) places.push_back(given.places[index]);
+    prepare_finishes(scene, scattering, prepared);
     prepare_textures(scene, places, prepared);
     prepare_corners(scene, places, prepared);
     std::vector<uint32_t> emitters;

@@ -1,6 +1,7 @@
 // apps/path_tracer/prepared_scene.hpp - a scene as kernels want it: in leaf order, with chances instead of
 // colours.
 #pragma once
+#include "albedo_tables.hpp"
 #include "layout.h"
 #include "scene.hpp"
 
@@ -13,23 +14,24 @@ struct PreparedScene {
     std::vector<BvhNode> nodes;
     std::vector<Triangle> triangles;           ///< in the order of the leaves
     std::vector<TriangleDetail> details;       ///< of each triangle
-    std::vector<CornerShading> corner_shading; ///< of each triangle if `has_corners`, else one
+    std::vector<CornerShading> corner_shading; ///< of each triangle if the shading is not flat, else one
     std::vector<CornerColours> corner_colours;
     std::vector<CornerPlaces> corner_places; ///< of each triangle if `has_textures`, then other sets
     std::vector<SurfaceTextures> surface_textures;
     std::vector<Texture> textures;
     std::vector<TextureLevel> texture_levels;
     std::vector<Texel> texels;
+    std::vector<Finish> finishes; ///< of each material if the shading is full, else one
+    std::vector<AlbedoEntry> albedos;
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
-    bool has_corners = false;  ///< some triangles have normals or colours at their corners, or textures
-    bool has_textures = false; ///< some materials have textures, or are not opaque
-    bool has_holes = false;    ///< some materials are not opaque
-    Placement placement;       ///< of the scene in the coordinates of all these
+    Shading shading = SHADING_FLAT; ///< what it takes to show all that there is
+    bool has_holes = false;         ///< some materials are not opaque
+    Placement placement;            ///< of the scene in the coordinates of all these
 };
 
 /// Errors  invalid_argument for more triangles than a BVH takes, or none with an area
-[[nodiscard]] PreparedScene prepare_scene(const Scene& scene);
+[[nodiscard]] PreparedScene prepare_scene(const Scene& scene, Scattering scattering = Scattering::multiple);
 
 } // namespace path_tracer

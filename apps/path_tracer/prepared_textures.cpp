@@ -103,11 +103,15 @@ SurfaceTextures surface_textures(const SurfaceDescription& surface, TextureArray
     result.emission = arrays.place_of(uses.emission);
     result.normal = arrays.place_of(uses.normal);
     result.opacity = arrays.place_of(uses.opacity);
-    result.colours_all = uses.colours_all ? 1 : 0;
+    result.highlight = arrays.place_of(uses.highlight);
+    result.highlight_tint = arrays.place_of(uses.highlight_tint);
+    result.coat = arrays.place_of(uses.coat);
+    result.coat_roughness = arrays.place_of(uses.coat_roughness);
+    result.coat_normal = arrays.place_of(uses.coat_normal);
+    result.sheen = arrays.place_of(uses.sheen);
+    result.sheen_roughness = arrays.place_of(uses.sheen_roughness);
     result.normal_scale = uses.normal_scale;
-    result.base = uses.base;
-    result.metallic = uses.metallic;
-    result.transmitted = uses.transmitted;
+    result.coat_normal_scale = uses.coat_normal_scale;
     result.opaque = surface.opacity;
     result.cutoff = cutoff_of(surface);
     return result;
@@ -150,8 +154,7 @@ void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places
         prepared.surface_textures.push_back(surface_textures(surface, arrays));
         prepared.has_holes |= prepared.surface_textures.back().cutoff >= 0;
     }
-    prepared.has_textures = !prepared.surface_textures.empty();
-    if (prepared.has_textures) prepare_places(scene, places, prepared);
+    if (!prepared.surface_textures.empty()) prepare_places(scene, places, prepared);
     const auto fill = [](auto& array) {
         if (array.empty()) array.resize(1);
     };

@@ -19,9 +19,10 @@ namespace path_tracer {
 namespace {
 
 /// Extensions that the reader does all of.
-constexpr std::array<std::string_view, 5> known_extensions = {
-    "KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior",
-    "KHR_mesh_quantization", "KHR_texture_transform"};
+constexpr std::array<std::string_view, 9> known_extensions = {
+    "KHR_materials_clearcoat", "KHR_materials_emissive_strength", "KHR_materials_ior",
+    "KHR_materials_sheen",     "KHR_materials_specular",          "KHR_materials_transmission",
+    "KHR_materials_volume",    "KHR_mesh_quantization",           "KHR_texture_transform"};
 
 bool is_known(std::string_view extension) {
     return std::find(known_extensions.begin(), known_extensions.end(), extension) != known_extensions.end();
@@ -369,8 +370,11 @@ private:
         std::string fault;
         std::optional<TextureUse> use = texture_use(*found, meaning, sets, fault);
         if (!use) {
-            not_shown_.add(std::string("textures (") + name + ", " + fault +
-                           (meaning == TexelMeaning::reflectance ? "; --albedo stands in)" : ")"));
+            not_shown_.add(
+                std::string("textures (") + name + ", " + fault +
+                (std::string_view(name) == "baseColorTexture" || std::string_view(name) == "diffuseTexture"
+                     ? "; --albedo stands in)"
+                     : ")"));
         }
         return {true, std::move(use)};
     }
@@ -455,93 +459,206 @@ private:
         return read.place;
     }
 
+    [[noreturn]] void refuse_material(const Json& material, const char* what) const {
+        file_.refuse("material \"" + excerpt(file_.text(material, "name")) + "\": " + what +
+                     "; mend the material");
+    }
+    /// A number that has to be between 0 and 1.
+    [[nodiscard]] float share_of(const Json& material, const Json& object, const char* key,
+                                 double otherwise) const {
+        const double share = file_.number(object, key, otherwise);
+        if (!(share >= 0 && share <= 1)) refuse_material(material, "a factor is not between 0 and 1");
+        return static_cast<float>(share);
+    }
+    [[nodiscard]] Rgb colour_of(const Json& object, const char* key, std::array<double, 3> otherwise) const {
+        file_.numbers(object, key, otherwise);
+        const Float3 colour = rounded({otherwise[0], otherwise[1], otherwise[2]});
+        return {colour.x, colour.y, colour.z};
+    }
+
     SurfaceDescription surface_of(const Json& material, bool has_opacity, std::size_t sets) {
         name_extensions(material);
         if (material.contains("occlusionTexture")) not_shown_.add("textures (occlusionTexture)");
+        SurfaceDescription surface;
+        const NamedTexture base = give_base(material, sets, surface);
+        if (surface.metallic < 1) give_glass(material, sets, surface);
+        give_coat(material, sets, surface);
+        give_sheen(material, sets, surface);
+        give_emission(material, sets, surface);
+        surface.textures.normal =
+            normals_of(material, material, "normalTexture", sets, surface.textures.normal_scale);
+        give_opacity(material, base, has_opacity, surface);
+        return surface;
+    }
 
+    /// Base colour, metal and the clear layer. Returns the texture of colour.
+    NamedTexture give_base(const Json& material, std::size_t sets, SurfaceDescription& surface) {
         static const Json nothing = Json::object();
         const auto found = material.find("pbrMetallicRoughness");
         const Json& pbr = found == material.end() ? nothing : *found;
         if (!pbr.is_object()) file_.refuse("has a material that is no object; export it again");
-        std::array<double, 4> base{1, 1, 1, 1};
-        file_.numbers(pbr, "baseColorFactor", base);
-        NamedTexture base_texture = texture_of(pbr, "baseColorTexture", TexelMeaning::reflectance, sets);
-        double metallic = file_.number(pbr, "metallicFactor", 1);
         const Json* const old = extension(material, "KHR_materials_pbrSpecularGlossiness");
-        if (old != nullptr && found == material.end()) { // else the file says what stands in for it
-            file_.numbers(*old, "diffuseFactor", base);
-            base_texture = texture_of(*old, "diffuseTexture", TexelMeaning::reflectance, sets);
-            metallic = 0;
+        const bool is_old =
+            old != nullptr && found == material.end(); // else the file says what stands in for it
+        std::array<double, 4> base{1, 1, 1, 1};
+        file_.numbers(is_old ? *old : pbr, is_old ? "diffuseFactor" : "baseColorFactor", base);
+        NamedTexture texture = texture_of(is_old ? *old : pbr, is_old ? "diffuseTexture" : "baseColorTexture",
+                                          TexelMeaning::reflectance, sets);
+        surface.base = {static_cast<float>(base[0]), static_cast<float>(base[1]),
+                        static_cast<float>(base[2])};
+        if (texture.is_lost()) surface.base = {albedo_, albedo_, albedo_};
+        surface.opacity = static_cast<float>(base[3]);
+        surface.textures.colour = texture.use;
+        if (is_old) {
+            give_old_highlight(material, *old, surface);
+            return texture;
         }
-        double transmission = 0, strength = 1;
-        SurfaceDescription surface;
-        NamedTexture window;
-        if (const Json* const through = extension(material, "KHR_materials_transmission")) {
-            transmission = file_.number(*through, "transmissionFactor", 0);
-            if (transmission > 0) // else it makes no difference
-                window = texture_of(*through, "transmissionTexture", TexelMeaning::numbers, sets);
+        surface.metallic = share_of(material, pbr, "metallicFactor", 1);
+        surface.roughness = share_of(material, pbr, "roughnessFactor", 1);
+        if (surface.metallic > 0 || surface.roughness > 0) {
+            const NamedTexture metal =
+                texture_of(pbr, "metallicRoughnessTexture", TexelMeaning::numbers, sets);
+            surface.textures.metal = metal.use;
+            if (metal.is_lost()) {
+                surface.metallic = 0;
+                surface.roughness = 1;
+            }
         }
+        give_highlight(material, sets, surface);
+        return texture;
+    }
+
+    void give_old_highlight(const Json& material, const Json& old, SurfaceDescription& surface) {
+        if (old.contains("specularGlossinessTexture")) {
+            not_shown_.add("textures (specularGlossinessTexture)");
+            return;
+        }
+        surface.roughness = 1 - share_of(material, old, "glossinessFactor", 1);
+        surface.highlight = colour_of(old, "specularFactor", {1, 1, 1});
+        surface.highlight_edge = 1;
+    }
+
+    void give_highlight(const Json& material, std::size_t sets, SurfaceDescription& surface) {
+        double ior = 1.5;
         if (const Json* const refraction = extension(material, "KHR_materials_ior"))
-            surface.ior = static_cast<float>(file_.number(*refraction, "ior", 1.5));
+            ior = file_.number(*refraction, "ior", ior);
+        surface.ior = static_cast<float>(ior);
+        // 0 is the extension's word for what reflects all.
+        float head_on = ior == 0 ? 1 : head_on_reflectance(ior);
+        if (!(ior == 0 || (ior >= 0.1 && ior <= 100))) head_on = head_on_reflectance(1.5); // used: refused
+        surface.highlight = {head_on, head_on, head_on};
+        surface.highlight_edge = 1;
+        const Json* const specular = extension(material, "KHR_materials_specular");
+        if (specular == nullptr) return;
+        const NamedTexture strength = texture_of(*specular, "specularTexture", TexelMeaning::numbers, sets),
+                           tint =
+                               texture_of(*specular, "specularColorTexture", TexelMeaning::reflectance, sets);
+        if (!strength.is_lost()) surface.highlight_edge = share_of(material, *specular, "specularFactor", 1);
+        if (!tint.is_lost())
+            surface.highlight = surface.highlight * colour_of(*specular, "specularColorFactor", {1, 1, 1});
+        surface.textures.highlight = strength.use;
+        surface.textures.highlight_tint = tint.use;
+    }
+
+    void give_glass(const Json& material, std::size_t sets, SurfaceDescription& surface) {
+        const Json* const through = extension(material, "KHR_materials_transmission");
+        if (through == nullptr) return;
+        surface.transmitted = share_of(material, *through, "transmissionFactor", 0);
+        if (surface.transmitted == 0) return; // then a texture makes no difference
+        const NamedTexture window = texture_of(*through, "transmissionTexture", TexelMeaning::numbers, sets);
+        surface.textures.transmission = window.use;
+        if (window.is_lost() || surface.ior == 0) surface.transmitted = 0;
+        if (extension(material, "KHR_materials_specular") != nullptr)
+            not_shown_.add("KHR_materials_specular of what light passes");
+        surface.is_thin = true;
+        const Json* const volume = extension(material, "KHR_materials_volume");
+        if (volume == nullptr || !(file_.number(*volume, "thicknessFactor", 0) > 0)) return;
+        surface.is_thin = false; // how thick it is, triangles say
+        if (!volume->contains("attenuationDistance")) return;
+        const double distance = file_.number(*volume, "attenuationDistance", 0);
+        if (!(distance > 0)) refuse_material(material, "its attenuationDistance is not above 0");
+        std::array<double, 3> colour{1, 1, 1};
+        file_.numbers(*volume, "attenuationColor", colour);
+        constexpr double blackest = 1e-6; // of which a logarithm can be taken
+        for (double& part : colour) {
+            if (!(part >= 0 && part <= 1))
+                refuse_material(material, "its attenuationColor is not between 0 and 1");
+            part = -std::log(std::max(part, blackest)) / distance;
+        }
+        const Float3 absorption = rounded({colour[0], colour[1], colour[2]});
+        surface.absorption = {absorption.x, absorption.y, absorption.z};
+    }
+
+    void give_coat(const Json& material, std::size_t sets, SurfaceDescription& surface) {
+        const Json* const coat = extension(material, "KHR_materials_clearcoat");
+        if (coat == nullptr) return;
+        surface.coat = share_of(material, *coat, "clearcoatFactor", 0);
+        surface.coat_roughness = share_of(material, *coat, "clearcoatRoughnessFactor", 0);
+        if (surface.coat == 0) return;
+        const NamedTexture strength = texture_of(*coat, "clearcoatTexture", TexelMeaning::numbers, sets),
+                           roughness =
+                               texture_of(*coat, "clearcoatRoughnessTexture", TexelMeaning::numbers, sets);
+        surface.textures.coat = strength.use;
+        surface.textures.coat_roughness = roughness.use;
+        surface.textures.coat_normal =
+            normals_of(material, *coat, "clearcoatNormalTexture", sets, surface.textures.coat_normal_scale);
+        if (strength.is_lost() || roughness.is_lost()) surface.coat = 0;
+    }
+
+    void give_sheen(const Json& material, std::size_t sets, SurfaceDescription& surface) {
+        const Json* const sheen = extension(material, "KHR_materials_sheen");
+        if (sheen == nullptr) return;
+        const Rgb colour = colour_of(*sheen, "sheenColorFactor", {0, 0, 0});
+        for (const float part : {colour.r, colour.g, colour.b})
+            if (!(part >= 0 && part <= 1))
+                refuse_material(material, "its sheenColorFactor is not between 0 and 1");
+        surface.sheen_roughness = share_of(material, *sheen, "sheenRoughnessFactor", 0);
+        if (is_black(colour)) return;
+        const NamedTexture tint = texture_of(*sheen, "sheenColorTexture", TexelMeaning::reflectance, sets),
+                           roughness =
+                               texture_of(*sheen, "sheenRoughnessTexture", TexelMeaning::numbers, sets);
+        surface.textures.sheen = tint.use;
+        surface.textures.sheen_roughness = roughness.use;
+        if (!tint.is_lost() && !roughness.is_lost()) surface.sheen = colour;
+    }
+
+    void give_emission(const Json& material, std::size_t sets, SurfaceDescription& surface) {
+        double strength = 1;
         if (const Json* const emissive = extension(material, "KHR_materials_emissive_strength"))
             strength = file_.number(*emissive, "emissiveStrength", 1);
         std::array<double, 3> emission{0, 0, 0};
         file_.numbers(material, "emissiveFactor", emission);
-        NamedTexture metal, lamp;
-        if (metallic > 0) metal = texture_of(pbr, "metallicRoughnessTexture", TexelMeaning::numbers, sets);
-        if (emission != std::array<double, 3>{0, 0, 0})
-            lamp = texture_of(material, "emissiveTexture", TexelMeaning::radiance, sets);
-        const NamedTexture normal = texture_of(material, "normalTexture", TexelMeaning::numbers, sets);
-
-        if (metal.is_lost()) metallic = 0;
-        if (window.is_lost()) transmission = 0;
+        if (emission == std::array<double, 3>{0, 0, 0}) return;
+        const NamedTexture lamp = texture_of(material, "emissiveTexture", TexelMeaning::radiance, sets);
+        surface.textures.emission = lamp.use;
         if (lamp.is_lost()) strength = 0;
-        for (const double share : {metallic, transmission})
-            if (!(share >= 0 && share <= 1))
-                file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
-                             "\": a factor is not between 0 and 1; mend the material");
-        Rgb colour{static_cast<float>(base[0]), static_cast<float>(base[1]), static_cast<float>(base[2])};
-        if (base_texture.is_lost()) colour = {albedo_, albedo_, albedo_};
-        surface.mirror = colour * static_cast<float>(metallic);
-        surface.glass = colour * static_cast<float>((1 - metallic) * transmission);
-        surface.diffuse = colour * static_cast<float>((1 - metallic) * (1 - transmission));
         surface.emission = {static_cast<float>(emission[0] * strength),
                             static_cast<float>(emission[1] * strength),
                             static_cast<float>(emission[2] * strength)};
+    }
 
-        SurfaceTextureUses& textures = surface.textures;
-        textures.colour = base_texture.use;
-        textures.colours_all = true;
-        textures.metal = metal.use;
-        textures.transmission = window.use;
-        textures.base = colour;
-        textures.metallic = static_cast<float>(metallic);
-        textures.transmitted = static_cast<float>(transmission);
-        textures.emission = lamp.use;
-        textures.normal = normal.use;
-        if (normal.use) {
-            const double scale = file_.number(material["normalTexture"], "scale", 1);
-            if (!(std::abs(scale) <= 1000))
-                file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
-                             "\": the scale of its normals is beyond 1000; mend the material");
-            textures.normal_scale = static_cast<float>(scale);
-        }
-        give_opacity(material, base_texture, base[3], has_opacity, surface);
-        return surface;
+    std::optional<TextureUse> normals_of(const Json& material, const Json& object, const char* name,
+                                         std::size_t sets, float& scale) {
+        std::optional<TextureUse> use = texture_of(object, name, TexelMeaning::numbers, sets).use;
+        if (!use) return use;
+        const double written = file_.number(object[name], "scale", 1);
+        if (!(std::abs(written) <= 1000))
+            refuse_material(material, "the scale of its normals is beyond 1000");
+        scale = static_cast<float>(written);
+        return use;
     }
 
     /// `has_opacity`: the vertices have.
-    void give_opacity(const Json& material, const NamedTexture& base, double opacity, bool has_opacity,
+    void give_opacity(const Json& material, const NamedTexture& base, bool has_opacity,
                       SurfaceDescription& surface) {
         const std::string mode = file_.text(material, "alphaMode");
+        const float opacity = std::exchange(surface.opacity, 1.0f);
         if (mode.empty() || mode == "OPAQUE") return;
         if (mode != "MASK" && mode != "BLEND") return not_shown_.add("alpha mode " + excerpt(mode));
         if (base.is_lost()) return not_shown_.add("alpha mode " + excerpt(mode));
-        if (!(opacity >= 0 && opacity <= 1))
-            file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
-                         "\": its opacity is not between 0 and 1; mend the material");
+        if (!(opacity >= 0 && opacity <= 1)) refuse_material(material, "its opacity is not between 0 and 1");
         if (base.use && !scene_.images[base.use->image].is_opaque) surface.textures.opacity = base.use;
-        surface.opacity = static_cast<float>(opacity);
+        surface.opacity = opacity;
         surface.cutoff = static_cast<float>(file_.number(material, "alphaCutoff", 0.5));
         const bool may_pass = mode == "BLEND" ? opacity < 1 : !(surface.opacity >= surface.cutoff);
         if (!may_pass && !surface.textures.opacity && !has_opacity) return; // opaque all the same

@@ -26,8 +26,12 @@ struct Written {
     std::string name;
     WrittenValue<Rgb> kd{{0.6f, 0.6f, 0.6f}}; // 0.6: what readers take where there is no Kd
     WrittenValue<Rgb> ks{{0, 0, 0}}, ke{{0, 0, 0}}, tf{{1, 1, 1}};
-    WrittenValue<float> ni{1.5f}, illum{1}, opacity{1}, transparency{0};
-    bool has_ks_map = false, has_tf_map = false;
+    WrittenValue<float> ni{1.5f}, illum{1}, opacity{1}, transparency{0}, ns{0};
+    WrittenValue<float> metal{0}, roughness{0}, sheen{0}, coat{0},
+        coat_roughness{0}; // of the later extension
+    WrittenValue<Rgb> ka{{0, 0, 0}};
+    bool has_ks_map = false, has_tf_map = false, has_metal_map = false, has_roughness_map = false,
+         has_sheen_map = false;
     std::optional<MtlTexture> kd_map, ke_map, d_map, normal_map;
     std::vector<std::string> not_shown;
 };
@@ -35,29 +39,39 @@ struct Written {
 /// What of a material is shown, and how.
 class Shown {
 public:
-    Shown(const Written& written, float albedo) : from_(written) {
+    /// `is_of_blender`: it writes numbers of its own surfaces into Ka, Ks and Ns.
+    Shown(const Written& written, float albedo, bool is_of_blender) : from_(written) {
         to_.name = written.name;
         to_.not_shown = written.not_shown;
         const float model = used(from_.illum);
         const int illum = model >= 0 && model <= 10 ? static_cast<int>(model) : 1; // MTL has these
         if (is_glass(illum)) {
             const Rgb tint = from_.has_tf_map ? Rgb{1, 1, 1} : used(from_.tf);
-            to_.surface.glass = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
+            to_.surface.base = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
+            to_.surface.transmitted = 1;
             to_.surface.ior = used(from_.ni);
             name_textures_of_glass();
         } else {
             show_colour(albedo);
-            if ((illum == 3 || illum == 5 || illum == 8) && !from_.has_ks_map)
-                to_.surface.mirror = used(from_.ks);
+            const bool has_mirror = illum == 3 || illum == 5 || illum == 8;
+            if (from_.metal.is_given || from_.roughness.is_given)
+                show_physical_values();
+            else if (is_of_blender && (illum == 2 || illum == 3))
+                show_surface_of_blender(illum == 3);
+            else if ((illum == 2 || has_mirror) && !from_.has_ks_map)
+                show_highlight(has_mirror);
+            show_layers();
             show_opacity();
             to_.textures.normal = from_.normal_map;
         }
         show_emission();
-        for (const WrittenValue<Rgb>* value : {&from_.kd, &from_.ks, &from_.ke, &from_.tf})
+        for (const WrittenValue<Rgb>* value : {&from_.ka, &from_.kd, &from_.ks, &from_.ke, &from_.tf})
             note_unused(*value);
-        for (const WrittenValue<float>* value : {&from_.ni, &from_.opacity, &from_.transparency})
+        for (const WrittenValue<float>* value :
+             {&from_.ni, &from_.opacity, &from_.transparency, &from_.ns, &from_.metal, &from_.roughness,
+              &from_.sheen, &from_.coat, &from_.coat_roughness})
             note_unused(*value);
-        if (is_black(to_.surface.glass) && from_.ni.is_given &&
+        if (to_.surface.transmitted == 0 && from_.ni.is_given &&
             !(from_.ni.value >= 0.1f && from_.ni.value <= 100))
             to_.notes.push_back("material \"" + from_.name +
                                 "\": its index of refraction is not right, and not used");
@@ -72,10 +86,10 @@ private:
     }
     void show_colour(float albedo) {
         if (!from_.kd_map) {
-            to_.surface.diffuse = used(from_.kd);
+            to_.surface.base = used(from_.kd);
             return;
         }
-        to_.surface.diffuse = {albedo, albedo, albedo};
+        to_.surface.base = {albedo, albedo, albedo};
         to_.textures.colour = from_.kd_map;
         if (!from_.kd.is_given) return;
         to_.textures.colour_factor = used(from_.kd);
@@ -84,6 +98,46 @@ private:
         to_.notes.push_back("material \"" + from_.name +
                             "\": Kd is black beside map_Kd; it is taken for white");
     }
+    /// A mirror, or a lobe as wide as Phong's.
+    ///
+    /// Source  Walter et al., "Microfacet models for refraction through rough surfaces", EGSR 2007, for alpha
+    void show_highlight(bool is_smooth) {
+        to_.surface.mirror = used(from_.ks);
+        if (is_smooth || is_black(to_.surface.mirror)) return;
+        const float exponent = std::max(used(from_.ns), 0.0f);
+        to_.surface.roughness = std::sqrt(std::sqrt(2 / (exponent + 2)));
+    }
+    /// Its Ks is 0.5 for what reflects 4 % head-on, its Ns goes from 0 to 1000, and Ka of metal says how much
+    /// of it is.
+    void show_surface_of_blender(bool is_metal) {
+        const float smoothness = std::sqrt(std::clamp(used(from_.ns), 0.0f, 1000.0f) / 1000);
+        to_.surface.roughness = 1 - smoothness;
+        if (is_metal) to_.surface.metallic = from_.ka.is_given ? share(used(from_.ka).r) : 1;
+        if (from_.has_ks_map) return;
+        const Rgb ks = used(from_.ks);
+        if (is_black(ks)) return;
+        to_.surface.highlight = ks * 0.08f;
+        to_.surface.highlight_edge = 1;
+    }
+    /// Metal, or a clear layer on Lambert.
+    void show_physical_values() {
+        to_.surface.metallic = from_.has_metal_map ? 0 : share(used(from_.metal));
+        const bool has_roughness = from_.roughness.is_given && !from_.has_roughness_map;
+        to_.surface.roughness = has_roughness ? share(used(from_.roughness)) : 0.5f;
+        const bool is_right = from_.ni.fault.empty() && from_.ni.value >= 1 && from_.ni.value <= 100;
+        const float head_on = head_on_reflectance(is_right ? from_.ni.value : 1.5f);
+        to_.surface.highlight = {head_on, head_on, head_on};
+        to_.surface.highlight_edge = 1;
+    }
+    void show_layers() {
+        to_.surface.coat = share(used(from_.coat));
+        to_.surface.coat_roughness = share(used(from_.coat_roughness));
+        const float sheen = from_.has_sheen_map ? 0 : share(used(from_.sheen)),
+                    roughness_of_sheen = 0.5f; // MTL has none
+        to_.surface.sheen = {sheen, sheen, sheen};
+        to_.surface.sheen_roughness = roughness_of_sheen;
+    }
+    static float share(float value) { return std::clamp(value, 0.0f, 1.0f); }
     void show_emission() {
         if (!from_.ke_map) {
             to_.surface.emission = used(from_.ke);
@@ -140,7 +194,7 @@ class MtlReader {
 public:
     MtlReader(const std::filesystem::path& file, std::string_view text) : file_(file), lines_(text) {}
 
-    std::vector<NamedSurface> run(float albedo) {
+    std::vector<NamedSurface> run(float albedo, bool is_of_blender) {
         std::vector<Written> materials;
         for (std::string_view rest; lines_.next(rest);) {
             const std::string_view keyword = next_word(rest);
@@ -150,7 +204,8 @@ public:
                 read_line(materials.back(), keyword, without_remark(rest));
         }
         std::vector<NamedSurface> surfaces;
-        for (const Written& material : materials) surfaces.push_back(Shown(material, albedo).take());
+        for (const Written& material : materials)
+            surfaces.push_back(Shown(material, albedo, is_of_blender).take());
         return surfaces;
     }
 
@@ -159,7 +214,9 @@ private:
         std::string key(keyword); // some exporters write all in small letters
         std::transform(key.begin(), key.end(), key.begin(),
                        [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-        if (key == "kd")
+        if (key == "ka")
+            material.ka = colour(rest);
+        else if (key == "kd")
             material.kd = colour(rest);
         else if (key == "ks")
             material.ks = colour(rest);
@@ -169,6 +226,18 @@ private:
             material.tf = colour(rest);
         else if (key == "ni")
             material.ni = number(rest);
+        else if (key == "ns")
+            material.ns = number(rest);
+        else if (key == "pr")
+            material.roughness = number(rest);
+        else if (key == "pm")
+            material.metal = number(rest);
+        else if (key == "ps")
+            material.sheen = number(rest);
+        else if (key == "pc")
+            material.coat = number(rest);
+        else if (key == "pcr")
+            material.coat_roughness = number(rest);
         else if (key == "illum")
             material.illum = number(rest);
         else if (key == "d")
@@ -178,7 +247,7 @@ private:
         else if (key.starts_with("map_") || key == "bump" || key == "norm" || key == "disp" ||
                  key == "decal" || key == "refl")
             read_texture(material, key, keyword, rest);
-        else if (key == "pr" || key == "pm" || key == "ps" || key == "pc" || key == "pcr")
+        else if (key == "aniso" || key == "anisor")
             material.not_shown.push_back("physically based values (" + std::string(keyword) + ")");
     }
 
@@ -196,6 +265,10 @@ private:
         } else {
             material.has_ks_map |= key == "map_ks";
             material.has_tf_map |= key == "map_tf";
+            // Their factors mean nothing without them.
+            material.has_metal_map |= key == "map_pm";
+            material.has_roughness_map |= key == "map_pr";
+            material.has_sheen_map |= key == "map_ps";
             material.not_shown.push_back("textures (" + excerpt(keyword) + ")");
         }
     }
@@ -285,7 +358,8 @@ private:
 
 std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text, float albedo) {
     if (text.find('\0') != std::string_view::npos) refuse_scene(file, "is not text, so it is no MTL file");
-    return MtlReader(file, without_byte_order_mark(text)).run(albedo);
+    const std::string_view plain = without_byte_order_mark(text);
+    return MtlReader(file, plain).run(albedo, plain.starts_with("# Blender"));
 }
 
 } // namespace path_tracer

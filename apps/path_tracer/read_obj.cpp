@@ -326,7 +326,7 @@ private:
         };
         SurfaceTextureUses& to = surface.textures;
         to.colour = use_of(from.colour, TexelMeaning::reflectance, "map_Kd; --albedo stands in");
-        if (to.colour) surface.diffuse = from.colour_factor;
+        if (to.colour) surface.base = from.colour_factor;
         to.emission = use_of(from.emission, TexelMeaning::radiance, "map_Ke");
         if (to.emission) surface.emission = from.emission_factor;
         to.normal = use_of(from.normal, TexelMeaning::numbers, "norm");

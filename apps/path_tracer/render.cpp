@@ -7,7 +7,7 @@
 namespace path_tracer {
 namespace {
 
-headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool has_corners) {
+headrace::OpenClKernel opencl_kernel(KernelChoice choice, Shading shading) {
     headrace::OpenClKernel kernel;
     kernel.name = "path_tracer.cl";
     kernel.source = headrace::embedded::path_tracer_cl;
@@ -18,7 +18,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool has_corners) {
     }
     // As exact as C++: without this, OpenCL allows divisions and square roots to be off by some units.
     kernel.options = "-cl-fp32-correctly-rounded-divide-sqrt";
-    kernel.options += has_corners ? " -DHAS_CORNERS=true" : " -DHAS_CORNERS=false";
+    kernel.options += " -DSHADING=" + std::to_string(static_cast<int>(shading));
     return kernel;
 }
 
@@ -58,7 +58,7 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.shadow_rays = options.shadow_rays;
     frame.lights = scene.light_count;
     frame.coherent = options.coherent ? 1 : 0;
-    frame.has_corners = scene.has_corners ? 1 : 0;
+    frame.shading = scene.shading;
     frame.has_holes = scene.has_holes ? 1 : 0;
     const SampleWidth width = sample_width(view, scene.placement, options.height, options.samples);
     frame.first_width = width.at_camera;
@@ -81,7 +81,9 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       surface_textures("surface textures", std::span(scene.surface_textures)),
       textures("textures", std::span(scene.textures)),
       texture_levels("texture levels", std::span(scene.texture_levels)),
-      texels("texels", std::span(scene.texels)) {}
+      texels("texels", std::span(scene.texels)),
+      finishes("finishes", std::span(scene.finishes)),
+      albedos("albedos", std::span(scene.albedos)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
@@ -97,25 +99,36 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                          task.read(scene.surface_textures),
                          task.read(scene.textures),
                          task.read(scene.texture_levels),
-                         task.read(scene.texels)};
+                         task.read(scene.texels),
+                         task.read(scene.finishes),
+                         task.read(scene.albedos)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
-        (frame.has_corners != 0 ? ", corners" : ""));
+        (frame.shading == SHADING_FULL      ? ", finishes"
+         : frame.shading == SHADING_CORNERS ? ", corners"
+                                            : ""));
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
               scene.corner_shading, scene.corner_colours, scene.corner_places, scene.surface_textures,
-              scene.textures, scene.texture_levels, scene.texels)
+              scene.textures, scene.texture_levels, scene.texels, scene.finishes, scene.albedos)
         .accumulates(film)
         .share_units();
-    const bool has_corners = frame.has_corners != 0;
-    if (has_corners)
-        use_kernel<TracePathWithCorners, TraceSegmentWithCorners>(job, kernel, frame, view, film);
-    else
+    const auto shading = static_cast<Shading>(frame.shading);
+    switch (shading) {
+    case SHADING_FLAT:
         use_kernel<TracePath, TraceSegment>(job, kernel, frame, view, film);
-    job.opencl(opencl_kernel(kernel, has_corners),
+        break;
+    case SHADING_CORNERS:
+        use_kernel<TracePathWithCorners, TraceSegmentWithCorners>(job, kernel, frame, view, film);
+        break;
+    case SHADING_FULL:
+        use_kernel<TracePathWithFinishes, TraceSegmentWithFinishes>(job, kernel, frame, view, film);
+        break;
+    }
+    job.opencl(opencl_kernel(kernel, shading),
                [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
                    arguments.buffer(task.memory(scene.nodes))
                        .buffer(task.memory(scene.triangles))
@@ -129,6 +142,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                        .buffer(task.memory(scene.textures))
                        .buffer(task.memory(scene.texture_levels))
                        .buffer(task.memory(scene.texels))
+                       .buffer(task.memory(scene.finishes))
+                       .buffer(task.memory(scene.albedos))
                        .buffer(task.memory(film))
                        .value(frame);
                });

@@ -24,6 +24,8 @@ struct SceneDomains {
     headrace::Domain<Texture> textures;
     headrace::Domain<TextureLevel> texture_levels;
     headrace::Domain<Texel> texels;
+    headrace::Domain<Finish> finishes;
+    headrace::Domain<AlbedoEntry> albedos;
 };
 
 /// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

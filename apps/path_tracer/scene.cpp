@@ -93,11 +93,12 @@ ReadImage add_image(Scene& scene, const SceneFiles& files, std::string_view file
 }
 
 std::optional<std::string> fault_of(const SurfaceDescription& surface) {
-    for (const Rgb part : {surface.diffuse, surface.mirror, surface.glass, surface.emission})
+    for (const Rgb part : {surface.base, surface.mirror, surface.highlight, surface.sheen, surface.absorption,
+                           surface.emission})
         for (const float value : {part.r, part.g, part.b})
             if (!(value >= 0 && value <= 1e15f))
                 return "a colour is negative or not finite; mend the material";
-    if (!is_black(surface.glass) && !(surface.ior >= 0.1f && surface.ior <= 100))
+    if (surface.glass_share() > 0 && !(surface.ior >= 0.1f && surface.ior <= 100))
         return "the index of refraction is not between 0.1 and 100; mend the material";
     return std::nullopt;
 }
@@ -105,11 +106,11 @@ std::optional<std::string> fault_of(const SurfaceDescription& surface) {
 uint32_t add_material(Scene& scene, const fs::path& file, const std::string& name,
                       SurfaceDescription surface) {
     if (const auto fault = fault_of(surface)) refuse_scene(file, "material \"" + name + "\": " + *fault);
-    if (is_black(surface.glass)) surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
-    const float total = largest(surface.diffuse + surface.mirror + surface.glass);
+    if (surface.glass_share() == 0)
+        surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
+    const float total = largest(surface.base + surface.mirror);
     if (total > 1)
-        for (Rgb* part : {&surface.diffuse, &surface.mirror, &surface.glass, &surface.textures.base})
-            *part = *part * (1 / total);
+        for (Rgb* part : {&surface.base, &surface.mirror}) *part = *part * (1 / total);
     if (total > 1.001f)
         scene.notes.push_back("material \"" + name + "\" sends on more light than it gets; it is dimmed");
     scene.materials.push_back(surface);

@@ -6,6 +6,7 @@
 #include "scene_files.hpp"
 #include "texture_image.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -41,26 +42,30 @@ struct TextureUse {
     uint32_t set = 0;          ///< which of the places of a triangle's corners
 };
 
-/// The textures of a material. It may have none of them.
+/// The textures of a material. It may have none of them. Each is a factor of what it is named after.
 struct SurfaceTextureUses {
-    std::optional<TextureUse> colour;       ///< factor of the Lambert part
-    bool colours_all = false;               ///< `colour` is a factor of mirror and glass, too
-    std::optional<TextureUse> metal;        ///< its blue is a factor of `metallic`
-    std::optional<TextureUse> transmission; ///< its red is a factor of `transmitted`
-    std::optional<TextureUse> emission;     ///< factor of the emission
+    std::optional<TextureUse> colour;       ///< of the base
+    std::optional<TextureUse> metal;        ///< its blue is one of `metallic`, its green one of `roughness`
+    std::optional<TextureUse> transmission; ///< its red
+    std::optional<TextureUse> emission;
     std::optional<TextureUse> normal;
-    std::optional<TextureUse> opacity; ///< its opacity is a factor of SurfaceDescription::opacity
-    float normal_scale = 1;            ///< of how far `normal` leans
-    /// Parts where `metal` or `transmission` is: mirror = base x metallic, glass = base x (1 - metallic) x
-    /// transmitted, and Lambert what is left of base.
-    Rgb base{1, 1, 1};
-    float metallic = 1, transmitted = 0;
+    std::optional<TextureUse> opacity;        ///< its opacity
+    std::optional<TextureUse> highlight;      ///< its opacity is one of `highlight_edge`
+    std::optional<TextureUse> highlight_tint; ///< of `highlight`
+    std::optional<TextureUse> coat;           ///< its red
+    std::optional<TextureUse> coat_roughness; ///< its green
+    std::optional<TextureUse> coat_normal;
+    std::optional<TextureUse> sheen;
+    std::optional<TextureUse> sheen_roughness;     ///< its opacity
+    float normal_scale = 1, coat_normal_scale = 1; ///< of how far normals lean
 
-    [[nodiscard]] std::array<const std::optional<TextureUse>*, 6> all() const {
-        return {&colour, &metal, &transmission, &emission, &normal, &opacity};
+    [[nodiscard]] std::array<const std::optional<TextureUse>*, 13> all() const {
+        return {&colour,         &metal, &transmission,   &emission,    &normal, &opacity,        &highlight,
+                &highlight_tint, &coat,  &coat_roughness, &coat_normal, &sheen,  &sheen_roughness};
     }
     [[nodiscard]] bool any() const {
-        return colour || metal || transmission || emission || normal || opacity;
+        const auto uses = all();
+        return std::any_of(uses.begin(), uses.end(), [](const auto* use) { return use->has_value(); });
     }
 };
 
@@ -71,16 +76,39 @@ enum class Passing : std::uint8_t {
     its_share ///< one minus the opacity
 };
 
-/// What a material is before it is prepared for kernels: parts that add up to what the surface sends on.
+/// What a material is before it is prepared for kernels. Of `base`, some is metal, some of the rest is glass,
+/// and what is left is Lambert below a clear layer; `mirror` comes on top. Without values that are not 0,
+/// there is no such thing.
+///
+/// Metals reflect `base` along their normal, and all at the edge, by Schlick's formula. Roughness is that of
+/// glTF: its square is alpha of the distribution GGX.
 struct SurfaceDescription {
-    Rgb diffuse{0, 0, 0};  ///< Lambert
-    Rgb mirror{0, 0, 0};   ///< smooth mirror
-    Rgb glass{0, 0, 0};    ///< smooth dielectric; its tint
-    float ior = 1.5f;      ///< of the glass
+    Rgb base{0, 0, 0};
+    float metallic = 0;       ///< the share of `base` that is metal
+    float transmitted = 0;    ///< the share of the rest that is glass; `base` is its tint
+    Rgb mirror{0, 0, 0};      ///< reflectance, the same at all angles
+    float roughness = 0;      ///< of metal, mirror, glass and the clear layer
+    Rgb highlight{0, 0, 0};   ///< reflectance of the clear layer along its normal, of which `highlight_edge`
+    float highlight_edge = 0; ///< is a factor; and at the edge
+    float ior = 1.5f;         ///< of the glass
+    bool is_thin = false;     ///< the glass is a pane: light goes straight through
+    Rgb absorption{0, 0, 0};  ///< of the glass, per unit of length
+    float coat = 0;           ///< the share of another clear layer, of index 1.5, on top of all
+    float coat_roughness = 0;
+    Rgb sheen{0, 0, 0}; ///< of upright fibres
+    float sheen_roughness = 0;
     Rgb emission{0, 0, 0}; ///< radiance, on both sides
     Passing passing = Passing::nothing;
     float opacity = 1, cutoff = 0.5f;
     SurfaceTextureUses textures{};
+
+    [[nodiscard]] float glass_share() const { return (1 - metallic) * transmitted; }
+    [[nodiscard]] Rgb metal() const { return part(metallic); }
+    [[nodiscard]] Rgb glass() const { return part(glass_share()); }
+    [[nodiscard]] Rgb diffuse() const { return part((1 - metallic) * (1 - transmitted)); }
+
+private:
+    [[nodiscard]] Rgb part(float share) const { return {base.r * share, base.g * share, base.b * share}; }
 };
 
 struct SceneTriangle {
@@ -125,21 +153,21 @@ struct Scene {
 /// `albedo` is the reflectance of meshes without a material, and stands in for textures of colour. Triangles
 /// without area are left out. What is not used may be wrong. `notes` names what is not shown.
 ///
-/// MTL       Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
-///           Ni, tinted by Tf; others show Kd only, as there is no glossy surface here. 4 and 9 are opaque
-///           and show Kd only if opacity and Tf are 1, because exporters write them so for everything
+/// MTL       Kd, Ke, Ks, Ns, Ni, Tf; illum 2 adds a highlight of Ks to Kd, as wide as Ns says; 3, 5 and 8 add
+///           a mirror of Ks; 4, 6, 7 and 9 are glass of index Ni, tinted by Tf; others show Kd only. 4 and 9
+///           are opaque and show Kd only if opacity and Tf are 1, because exporters write them so for
+///           everything. Pr, Pm, Ps, Pc and Pcr; the numbers of Blender in its files
 /// Normals   at corners, of any length, make curved surfaces look smooth (corner_shading.h); faces without
 ///           them are flat
 /// Colours   of vertices are factors of what a material sends on; without a material, they are all of it. Of
 ///           OBJ and PLY they are sRGB, of glTF linear
 /// PLY       polygons and triangle strips
-/// glTF      base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor, alpha
-///           modes and KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior,
+/// glTF      base colour, metal and roughness, emissive factor, alpha modes and the KHR_materials_ extensions
+///           clearcoat, emissive_strength, ior, sheen, specular, transmission and volume;
 ///           KHR_mesh_quantization, KHR_texture_transform
 /// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm; of PLY
-/// TextureFile. One may be
-///           missing or broken, or the mesh has no texture coordinates: then a colour is `albedo` instead,
-///           and nothing is metal, glass or a lamp because of the factor of a texture
+///           TextureFile. One may be missing or broken, or the mesh has no texture coordinates: then a colour
+///           is `albedo` instead, and nothing is metal, glass or a lamp because of the factor of a texture
 /// Errors    not_found, io or invalid_argument with the file, the place in it, and what to do
 [[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo, FileRules rules = {});
 

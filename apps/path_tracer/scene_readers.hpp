@@ -68,6 +68,11 @@ struct ReadImage {
 [[nodiscard]] ReadImage add_image(Scene& scene, const SceneFiles& files, std::string_view file,
                                   TexelMeaning meaning);
 
+/// Reflectance along the normal of what has this index of refraction.
+[[nodiscard]] inline float head_on_reflectance(double ior) {
+    return static_cast<float>((ior - 1) * (ior - 1) / ((ior + 1) * (ior + 1)));
+}
+
 /// What is wrong with a material: what floats cannot compute with. Nothing if it is right. The index of
 /// refraction counts only if there is glass.
 [[nodiscard]] std::optional<std::string> fault_of(const SurfaceDescription& surface);

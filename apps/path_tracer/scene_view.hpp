@@ -15,20 +15,23 @@ struct SceneView {
     headrace::View<const TriangleDetail> details; ///< of each triangle
     headrace::View<const Material> materials;
     headrace::View<const Light> lights;
-    headrace::View<const CornerShading> corner_shading; ///< of each triangle, if the frame has corners
+    headrace::View<const CornerShading>
+        corner_shading; ///< of each triangle, if the frame's shading is not flat
     headrace::View<const CornerColours> corner_colours;
     headrace::View<const CornerPlaces> corner_places; ///< of each triangle, if there are textures, and more
     headrace::View<const SurfaceTextures> surface_textures;
     headrace::View<const Texture> textures;
     headrace::View<const TextureLevel> texture_levels;
     headrace::View<const Texel> texels;
+    headrace::View<const Finish> finishes; ///< of each material, if the frame's shading is full
+    headrace::View<const AlbedoEntry> albedos;
 };
 
 /// For the few rays that walk again: the first walk has checked indices.
 HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
                                                const TriangleDetail* details) {
     constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
-    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
 }
 
 } // namespace path_tracer

@@ -93,6 +93,6 @@ inline std::string as_text(double number) {
     return text.data();
 }
 
-inline SurfaceDescription grey(float albedo) { return {.diffuse = {albedo, albedo, albedo}}; }
+inline SurfaceDescription grey(float albedo) { return {.base = {albedo, albedo, albedo}}; }
 
 } // namespace path_tracer

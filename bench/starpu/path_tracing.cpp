@@ -29,7 +29,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
                     __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -47,17 +47,17 @@ public:
         : frame_(frame),
           samples_(samples),
           program_(source(), std::string("-cl-fp32-correctly-rounded-divide-sqrt -DHAS_CORNERS=") +
-                                 (frame.has_corners != 0 ? "true" : "false")),
+                                 std::to_string(frame.shading)),
           tasks_(cut(this, (frame.height + rows_of_band - 1) / rows_of_band, tasks)),
           scene_{vectors_.add(std::span(scene.nodes)),         vectors_.add(std::span(scene.triangles)),
                  vectors_.add(std::span(scene.details)),       vectors_.add(std::span(scene.materials)),
                  vectors_.add(std::span(scene.lights)),        vectors_.add(std::span(scene.corner_shading)),
                  vectors_.add(std::span(scene.corner_colours))} {
-        if (scene.has_textures)
-            throw headrace::Error{
-                headrace::ErrorKind::invalid_argument,
-                "the comparison with StarPU has no textures and nothing that is not opaque; "
-                "take another scene"};
+        if (scene.shading == SHADING_FULL)
+            throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                                  "the comparison with StarPU has no textures, no rough surfaces and nothing "
+                                  "that is not opaque; "
+                                  "take another scene"};
         for (const Bands& task : tasks_) {
             const auto [problem, first, count] = pixels(&task);
             parts_.push_back(vectors_.add(film.subspan(first, count)));
@@ -119,7 +119,7 @@ private:
                               {},
                               {}};
         const headrace::Sum<Rgb> film{part - first, {}};
-        if (problem.frame_.has_corners != 0)
+        if (problem.frame_.shading == SHADING_CORNERS)
             problem.run_kernel(TracePathWithCorners{scene, problem.frame_, film}, first, count);
         else
             problem.run_kernel(TracePath{scene, problem.frame_, film}, first, count);

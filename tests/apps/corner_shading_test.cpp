@@ -289,7 +289,7 @@ TEST_P(CornersOfTriangles, TintWhatIsReflected) {
             if (hit.triangle == PATH_TRACER_NO_TRIANGLE) continue;
             const Point placed = wide(point_of(&body.triangles[hit.triangle], hit.u, hit.v));
             const Rgb tint = colour_at(placed * (1 / body.placement.scale) + body.placement.middle);
-            const float all = (surface.diffuse + surface.mirror + surface.glass).r;
+            const float all = (surface.diffuse() + surface.mirror + surface.glass()).r;
             const VertexResult result = trace_vertex(view_of(body), frame, vertex);
             ASSERT_TRUE(result.goes_on);
             ASSERT_NEAR(result.next.throughput.r, all * tint.r, 1e-6);
@@ -481,7 +481,7 @@ void expect_corner_colours(const Scene& scene, std::size_t triangle, std::array<
     }
 }
 float albedo_of(const Scene& scene, std::size_t triangle) {
-    return scene.materials.at(scene.triangles.at(triangle).material).diffuse.r;
+    return scene.materials.at(scene.triangles.at(triangle).material).diffuse().r;
 }
 constexpr Rgb red{1, 0, 0}, green{0, 1, 0};
 constexpr float half = 0.2140411f; // of sRGB, linear

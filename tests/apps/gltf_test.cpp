@@ -1,10 +1,13 @@
 // What glTF files become.
+#include "apps/error_of.hpp"
 #include "apps/gltf_builder.hpp"
 #include "scene.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace path_tracer::test {
 namespace {
@@ -25,7 +28,7 @@ TEST(Gltf, EmbeddedExternalAndBinaryBuffers) {
         const Scene scene = load_scene(file, 0.25f);
         ASSERT_EQ(scene.triangles.size(), 1u) << file;
         EXPECT_EQ(scene.triangles[0].b.x, 1);
-        EXPECT_EQ(only_material(scene).diffuse.r, 0.25f); // a mesh without a material
+        EXPECT_EQ(only_material(scene).diffuse().r, 0.25f); // a mesh without a material
     }
 }
 
@@ -41,16 +44,16 @@ TEST(Gltf, MaterialsKeepTheirFactors) {
     };
     const auto matt =
         load(R"({"pbrMetallicRoughness":{"baseColorFactor":[0.1,0.2,0.3,1],"metallicFactor":0}})");
-    EXPECT_NEAR(matt.diffuse.g, 0.2, 1e-6);
-    EXPECT_EQ(matt.mirror.g, 0);
+    EXPECT_NEAR(matt.diffuse().g, 0.2, 1e-6);
+    EXPECT_EQ(matt.metal().g, 0);
     const auto metal =
         load(R"({"pbrMetallicRoughness":{"baseColorFactor":[0.9,0.6,0.3,1],"metallicFactor":1}})");
-    EXPECT_NEAR(metal.mirror.g, 0.6, 1e-6);
-    EXPECT_EQ(metal.diffuse.g, 0);
+    EXPECT_NEAR(metal.metal().g, 0.6, 1e-6);
+    EXPECT_EQ(metal.diffuse().g, 0);
     const auto half_metal =
         load(R"({"pbrMetallicRoughness":{"baseColorFactor":[0.8,0.8,0.8,1],"metallicFactor":0.25}})");
-    EXPECT_NEAR(half_metal.mirror.r, 0.2, 1e-6);
-    EXPECT_NEAR(half_metal.diffuse.r, 0.6, 1e-6);
+    EXPECT_NEAR(half_metal.metal().r, 0.2, 1e-6);
+    EXPECT_NEAR(half_metal.diffuse().r, 0.6, 1e-6);
     const auto lamp = load(
         R"({"emissiveFactor":[1,0.5,0.25],"extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":12}}})");
     EXPECT_NEAR(lamp.emission.r, 12, 1e-5);
@@ -59,9 +62,75 @@ TEST(Gltf, MaterialsKeepTheirFactors) {
         load(R"({"pbrMetallicRoughness":{"metallicFactor":0},"extensions":{"KHR_materials_transmission":)"
              R"({"transmissionFactor":1},"KHR_materials_ior":{"ior":1.8}}})",
              R"("KHR_materials_transmission","KHR_materials_ior")");
-    EXPECT_NEAR(glass.glass.r, 1, 1e-6);
-    EXPECT_EQ(glass.diffuse.r, 0);
+    EXPECT_NEAR(glass.glass().r, 1, 1e-6);
+    EXPECT_EQ(glass.diffuse().r, 0);
     EXPECT_NEAR(glass.ior, 1.8, 1e-6);
+}
+
+TEST(Gltf, MaterialsKeepTheirExtensions) {
+    const ScratchFolder folder;
+    GltfParts parts;
+    parts.primitive_extra = R"(,"material":0)";
+    const auto load = [&](const std::string& extensions, const std::string& pbr = R"("metallicFactor":0)") {
+        parts.extra =
+            R"(,"materials":[{"pbrMetallicRoughness":{)" + pbr + R"(},"extensions":{)" + extensions + "}}]";
+        const Scene scene = load_scene(folder.write("m.gltf", parts.embedded()), 0.5f);
+        EXPECT_TRUE(scene.notes.empty()) << scene.notes.at(0);
+        return only_material(scene);
+    };
+    const auto plain = load("");
+    EXPECT_EQ(plain.roughness, 1);
+    EXPECT_NEAR(plain.highlight.r, 0.04, 1e-6);
+    EXPECT_EQ(plain.highlight_edge, 1);
+    EXPECT_EQ(load("", R"("roughnessFactor":0.25)").roughness, 0.25f);
+    EXPECT_NEAR(load(R"("KHR_materials_ior":{"ior":2})").highlight.r, 1.0 / 9, 1e-6);
+    EXPECT_EQ(load(R"("KHR_materials_ior":{"ior":0})").highlight.r, 1);
+    const auto specular =
+        load(R"("KHR_materials_specular":{"specularFactor":0.5,"specularColorFactor":[1,0.5,2]})");
+    EXPECT_EQ(specular.highlight_edge, 0.5f);
+    EXPECT_NEAR(specular.highlight.g, 0.02, 1e-6);
+    EXPECT_NEAR(specular.highlight.b, 0.08, 1e-6);
+    const std::string glass = R"("KHR_materials_transmission":{"transmissionFactor":1})";
+    EXPECT_TRUE(load(glass).is_thin);
+    EXPECT_TRUE(load(glass + R"(,"KHR_materials_volume":{"thicknessFactor":0})").is_thin);
+    const auto ink = load(
+        glass +
+        R"(,"KHR_materials_volume":{"thicknessFactor":1,"attenuationDistance":2,"attenuationColor":[1,0.5,0]})");
+    EXPECT_FALSE(ink.is_thin);
+    EXPECT_EQ(ink.absorption.r, 0);
+    EXPECT_NEAR(ink.absorption.g, std::log(2.0) / 2, 1e-6);
+    EXPECT_GT(ink.absorption.b, 5); // black after some way
+    const auto coat =
+        load(R"("KHR_materials_clearcoat":{"clearcoatFactor":0.5,"clearcoatRoughnessFactor":0.25})");
+    EXPECT_EQ(coat.coat, 0.5f);
+    EXPECT_EQ(coat.coat_roughness, 0.25f);
+    const auto cloth =
+        load(R"("KHR_materials_sheen":{"sheenColorFactor":[0.5,0.25,1],"sheenRoughnessFactor":0.75})");
+    EXPECT_EQ(cloth.sheen.g, 0.25f);
+    EXPECT_EQ(cloth.sheen_roughness, 0.75f);
+}
+
+TEST(Gltf, MaterialsBeyondTheirRangesAreRefused) {
+    const ScratchFolder folder;
+    GltfParts parts;
+    parts.primitive_extra = R"(,"material":0)";
+    for (
+        const char* extensions :
+        {R"("KHR_materials_clearcoat":{"clearcoatFactor":1.5})",
+         R"("KHR_materials_clearcoat":{"clearcoatFactor":0.5,"clearcoatRoughnessFactor":-1})",
+         R"("KHR_materials_sheen":{"sheenColorFactor":[2,0,0]})",
+         R"("KHR_materials_specular":{"specularFactor":2})",
+         R"("KHR_materials_transmission":{"transmissionFactor":1},"KHR_materials_volume":{"thicknessFactor":1,"attenuationDistance":0})",
+         R"("KHR_materials_transmission":{"transmissionFactor":1},"KHR_materials_volume":{"thicknessFactor":1,"attenuationDistance":1,"attenuationColor":[2,1,1]})",
+         R"("KHR_materials_specular":{"specularColorFactor":[-1,1,1]})"}) {
+        parts.extra =
+            std::string(R"(,"materials":[{"pbrMetallicRoughness":{"metallicFactor":0},"extensions":{)") +
+            extensions + "}}]";
+        EXPECT_TRUE(headrace::test::error_of([&] {
+                        load_scene(folder.write("m.gltf", parts.embedded()), 0.5f);
+                    }).is_users_mistake())
+            << extensions;
+    }
 }
 
 TEST(Gltf, NodesPlaceMeshesAndCameras) {

@@ -23,7 +23,8 @@ SceneView view_of(const PreparedScene& scene) {
     return {view(scene.nodes),          view(scene.triangles),      view(scene.details),
             view(scene.materials),      view(scene.lights),         view(scene.corner_shading),
             view(scene.corner_colours), view(scene.corner_places),  view(scene.surface_textures),
-            view(scene.textures),       view(scene.texture_levels), view(scene.texels)};
+            view(scene.textures),       view(scene.texture_levels), view(scene.texels),
+            view(scene.finishes),       view(scene.albedos)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
@@ -33,7 +34,7 @@ Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t w
     frame.height = height;
     frame.max_depth = 8;
     frame.lights = scene.light_count;
-    frame.has_corners = scene.has_corners ? 1 : 0;
+    frame.shading = scene.shading;
     frame.has_holes = scene.has_holes ? 1 : 0;
     frame.seed_low = 1;
     return frame;
@@ -70,18 +71,39 @@ std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& fram
 } // namespace
 
 VertexResult trace_vertex(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
-    return frame.has_corners != 0 ? path_tracer::trace_vertex<true>(scene, frame, vertex)
-                                  : path_tracer::trace_vertex<false>(scene, frame, vertex);
+    switch (static_cast<Shading>(frame.shading)) {
+    case SHADING_FLAT:
+        return path_tracer::trace_vertex<SHADING_FLAT>(scene, frame, vertex);
+    case SHADING_CORNERS:
+        return path_tracer::trace_vertex<SHADING_CORNERS>(scene, frame, vertex);
+    case SHADING_FULL:
+        break;
+    }
+    return path_tracer::trace_vertex<SHADING_FULL>(scene, frame, vertex);
 }
 
 std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
-    return frame.has_corners != 0 ? sum_with_consumer<TracePathWithCorners>(scene, frame, samples)
-                                  : sum_with_consumer<TracePath>(scene, frame, samples);
+    switch (static_cast<Shading>(frame.shading)) {
+    case SHADING_FLAT:
+        return sum_with_consumer<TracePath>(scene, frame, samples);
+    case SHADING_CORNERS:
+        return sum_with_consumer<TracePathWithCorners>(scene, frame, samples);
+    case SHADING_FULL:
+        break;
+    }
+    return sum_with_consumer<TracePathWithFinishes>(scene, frame, samples);
 }
 
 std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
-    return frame.has_corners != 0 ? sum_with_producer<TraceSegmentWithCorners>(scene, frame, samples)
-                                  : sum_with_producer<TraceSegment>(scene, frame, samples);
+    switch (static_cast<Shading>(frame.shading)) {
+    case SHADING_FLAT:
+        return sum_with_producer<TraceSegment>(scene, frame, samples);
+    case SHADING_CORNERS:
+        return sum_with_producer<TraceSegmentWithCorners>(scene, frame, samples);
+    case SHADING_FULL:
+        break;
+    }
+    return sum_with_producer<TraceSegmentWithFinishes>(scene, frame, samples);
 }
 
 Estimate estimate(const PreparedScene& scene, const Frame& frame, uint32_t samples) {

@@ -83,8 +83,8 @@ ReferenceEstimate reference_estimate(const Scene& scene, const CameraPose& pose,
             const bool from_outside = dot(normal, direction) < 0;
             if (!from_outside) normal = -1 * normal;
             const Vector point = origin + hit->distance * direction;
-            const double glass = double{surface.glass.r}, mirror = double{surface.mirror.r},
-                         diffuse = double{surface.diffuse.r};
+            const double glass = double{surface.glass().r}, mirror = double{surface.mirror.r},
+                         diffuse = double{surface.diffuse().r};
             const double total = glass + mirror + diffuse;
             throughput *= total; // whichever part it takes, with the chance of its share
             const double choice = uniform(random) * total;

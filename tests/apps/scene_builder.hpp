@@ -32,11 +32,13 @@ private:
 [[nodiscard]] std::vector<Triangle> as_floats(const Scene& scene);
 
 [[nodiscard]] inline SurfaceDescription lambert(float albedo, float emission = 0) {
-    return {.diffuse = {albedo, albedo, albedo}, .emission = {emission, emission, emission}};
+    return {.base = {albedo, albedo, albedo}, .emission = {emission, emission, emission}};
 }
 [[nodiscard]] inline SurfaceDescription mirror(float reflectance) {
     return {.mirror = {reflectance, reflectance, reflectance}};
 }
-[[nodiscard]] inline SurfaceDescription glass(float ior) { return {.glass = {1, 1, 1}, .ior = ior}; }
+[[nodiscard]] inline SurfaceDescription glass(float ior) {
+    return {.base = {1, 1, 1}, .transmitted = 1, .ior = ior};
+}
 
 } // namespace path_tracer::test

@@ -33,13 +33,13 @@ TEST(Obj, FacesOfEveryFormBecomeTriangles) {
                      "f 1 2 3 4\nf -4 -3 -2\nf 1/1 2/1 3/1\nf 1//1 2//1 3//1\nf 1/1/1 2/1/1 3/1/1\n"),
         0.5f);
     EXPECT_EQ(scene.triangles.size(), 6u);
-    expect_rgb(material_of(scene, 0).diffuse, {0.5f, 0.5f, 0.5f});
+    expect_rgb(material_of(scene, 0).diffuse(), {0.5f, 0.5f, 0.5f});
     EXPECT_TRUE(scene.cameras.empty());
 }
 
 TEST(Obj, MaterialsAreThoseOfTheMtl) {
     const ScratchFolder folder;
-    folder.write("s.mtl", "newmtl matt\nKd 0.1 0.2 0.3\nKs 0.5 0.5 0.5\nillum 2\n"
+    folder.write("s.mtl", "newmtl matt\nKd 0.1 0.2 0.3\nKs 0.5 0.5 0.5\nNs 10\nillum 1\n"
                           "newmtl lamp\nKd 0 0 0\nKe 4 5 6\n"
                           "newmtl mirror\nKd 0.1 0.1 0.1\nKs 0.7 0.8 0.85\nillum 3\n"
                           "newmtl glass\nKd 0.5 0.5 0.5\nTf 0.9 0.95 1\nNi 1.7\nillum 7\n");
@@ -54,22 +54,71 @@ TEST(Obj, MaterialsAreThoseOfTheMtl) {
         if (surface.emission.r > 0) {
             seen |= 1;
             expect_rgb(surface.emission, {4, 5, 6});
-            expect_rgb(surface.diffuse, {0, 0, 0});
+            expect_rgb(surface.diffuse(), {0, 0, 0});
         } else if (surface.mirror.r > 0) {
             seen |= 2;
             expect_rgb(surface.mirror, {0.7f, 0.8f, 0.85f});
-            expect_rgb(surface.diffuse, {0.1f, 0.1f, 0.1f});
-        } else if (surface.glass.r > 0) {
+            expect_rgb(surface.diffuse(), {0.1f, 0.1f, 0.1f});
+        } else if (surface.glass().r > 0) {
             seen |= 4;
-            expect_rgb(surface.glass, {0.9f, 0.95f, 1});
-            expect_rgb(surface.diffuse, {0, 0, 0});
+            expect_rgb(surface.glass(), {0.9f, 0.95f, 1});
+            expect_rgb(surface.diffuse(), {0, 0, 0});
             EXPECT_NEAR(surface.ior, 1.7f, 1e-6);
         } else {
             seen |= 8;
-            expect_rgb(surface.diffuse, {0.1f, 0.2f, 0.3f}); // no highlight: there is no glossy surface
+            expect_rgb(surface.diffuse(), {0.1f, 0.2f, 0.3f}); // illum 1 has no highlight
         }
     }
     EXPECT_EQ(seen, 15u);
+}
+
+/// The material of a triangle.
+SurfaceDescription of_mtl(const ScratchFolder& folder, const std::string& text) {
+    folder.write("s.mtl", text);
+    const Scene scene = load_scene(
+        folder.write("s.obj", "mtllib s.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), 0.5f);
+    EXPECT_EQ(scene.notes.size(), 0u) << scene.notes.at(0);
+    return material_of(scene, 0);
+}
+
+TEST(Obj, HighlightsAreAsWideAsPhongs) {
+    const ScratchFolder folder;
+    for (const double exponent : {0.0, 1.0, 30.0, 1000.0}) {
+        const SurfaceDescription surface =
+            of_mtl(folder, "newmtl a\nKd 0.1 0.2 0.3\nKs 0.3 0.2 0.1\nillum 2\nNs " +
+                               std::to_string(exponent) + "\n");
+        expect_rgb(surface.diffuse(), {0.1f, 0.2f, 0.3f});
+        expect_rgb(surface.mirror, {0.3f, 0.2f, 0.1f});
+        EXPECT_NEAR(std::pow(double{surface.roughness}, 4), 2 / (exponent + 2), 1e-5);
+    }
+    EXPECT_EQ(of_mtl(folder, "newmtl a\nKs 0.1 0.1 0.1\nillum 3\nNs 10\n").roughness, 0); // a mirror
+}
+
+TEST(Obj, BlenderWritesItsOwnNumbers) {
+    const ScratchFolder folder;
+    const std::string header = "# Blender 4.1.1 MTL File: 'room.blend'\n";
+    const SurfaceDescription plastic = of_mtl(
+        folder, header + "newmtl a\nNs 250\nKa 1 1 1\nKd 0.8 0.8 0.8\nKs 0.5 0.5 0.5\nNi 1.45\nillum 2\n");
+    EXPECT_NEAR(plastic.roughness, 0.5, 1e-6);
+    EXPECT_NEAR(plastic.highlight.g, 0.04, 1e-6);
+    EXPECT_EQ(plastic.highlight_edge, 1);
+    EXPECT_EQ(plastic.mirror.g, 0);
+    const SurfaceDescription metal = of_mtl(
+        folder, header + "newmtl a\nNs 1000\nKa 0.75 0.75 0.75\nKd 0.8 0.8 0.8\nKs 0.5 0.5 0.5\nillum 3\n");
+    EXPECT_EQ(metal.metallic, 0.75f);
+    EXPECT_EQ(metal.roughness, 0);
+}
+
+TEST(Obj, PhysicallyBasedValuesAreKnown) {
+    const ScratchFolder folder;
+    const SurfaceDescription surface =
+        of_mtl(folder, "newmtl a\nKd 0.5 0.5 0.5\nPr 0.25\nPm 0.75\nPs 0.5\nPc 0.125\nPcr 0.0625\nillum 2\n");
+    EXPECT_EQ(surface.roughness, 0.25f);
+    EXPECT_EQ(surface.metallic, 0.75f);
+    EXPECT_EQ(surface.coat, 0.125f);
+    EXPECT_EQ(surface.coat_roughness, 0.0625f);
+    EXPECT_EQ(surface.sheen.g, 0.5f);
+    EXPECT_NEAR(surface.highlight.g, 0.04, 1e-6);
 }
 
 TEST(Obj, LightOutOfNothingIsDimmedWithANote) {
@@ -77,7 +126,7 @@ TEST(Obj, LightOutOfNothingIsDimmedWithANote) {
     folder.write("s.mtl", "newmtl bright\nKd 0.8 0.8 0.8\nKs 0.8 0.8 0.8\nillum 3\n");
     const Scene scene = load_scene(
         folder.write("s.obj", "mtllib s.mtl\nusemtl bright\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), 0.5f);
-    expect_rgb(material_of(scene, 0).diffuse, {0.5f, 0.5f, 0.5f});
+    expect_rgb(material_of(scene, 0).diffuse(), {0.5f, 0.5f, 0.5f});
     expect_rgb(material_of(scene, 0).mirror, {0.5f, 0.5f, 0.5f});
     ASSERT_EQ(scene.notes.size(), 1u);
     EXPECT_NE(scene.notes[0].find("bright"), std::string::npos);
@@ -91,7 +140,7 @@ TEST(Obj, TextAsProgramsWriteIt) {
                               "o thing\r\nusemtl red one\r\nf 1 2 \\\r\n3\r\n"),
         0.1f);
     ASSERT_EQ(scene.triangles.size(), 1u);
-    expect_rgb(material_of(scene, 0).diffuse, {0.5f, 0.5f, 0.5f});
+    expect_rgb(material_of(scene, 0).diffuse(), {0.5f, 0.5f, 0.5f});
     ASSERT_EQ(scene.notes.size(), 1u); // of the texture
 }
 
@@ -99,7 +148,7 @@ TEST(Obj, MissingMaterialsAreStoodInForWithANote) {
     const ScratchFolder folder;
     const Scene scene = load_scene(
         folder.write("s.obj", "mtllib lost.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl lost\nf 1 2 3\n"), 0.1f);
-    expect_rgb(material_of(scene, 0).diffuse, {0.1f, 0.1f, 0.1f});
+    expect_rgb(material_of(scene, 0).diffuse(), {0.1f, 0.1f, 0.1f});
     EXPECT_EQ(scene.notes.size(), 2u);
 }
 
@@ -127,7 +176,7 @@ TEST(Ply, AsciiPolygonsBecomeTriangles) {
         folder.write("s.ply", std::string(ply_header).append("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")),
         0.3f);
     EXPECT_EQ(scene.triangles.size(), 2u);
-    expect_rgb(material_of(scene, 0).diffuse, {0.3f, 0.3f, 0.3f});
+    expect_rgb(material_of(scene, 0).diffuse(), {0.3f, 0.3f, 0.3f});
 }
 
 TEST(Ply, BinaryOfBothByteOrders) {

@@ -223,7 +223,7 @@ TEST_F(TexturedFiles, GltfCountsFromTheUpperLeft) {
     EXPECT_EQ(notes_of(scene), "");
     const SurfaceDescription& material = material_of(scene);
     ASSERT_TRUE(material.textures.colour);
-    EXPECT_EQ(material.diffuse.r, 1.0f);
+    EXPECT_EQ(material.diffuse().r, 1.0f);
     EXPECT_EQ(place_of(scene, *material.textures.colour, 0), (std::array{0.0, 1.0}));
     EXPECT_EQ(place_of(scene, *material.textures.colour, 2), (std::array{0.0, 0.0}));
     expect_texel(scene.images.at(0), 0, {1, 0, 0, 1}); // the upper left one is red
@@ -235,8 +235,7 @@ TEST_F(TexturedFiles, ObjCountsFromTheLowerLeft) {
     EXPECT_EQ(notes_of(scene), "");
     const SurfaceDescription& material = material_of(scene);
     ASSERT_TRUE(material.textures.colour);
-    EXPECT_FALSE(material.textures.colours_all);
-    EXPECT_EQ(material.diffuse.r, 0.5f);
+    EXPECT_EQ(material.diffuse().r, 0.5f);
     EXPECT_EQ(place_of(scene, *material.textures.colour, 0), (std::array{0.0, 1.0})); // below: v is down here
     EXPECT_EQ(place_of(scene, *material.textures.colour, 2), (std::array{0.0, 0.0}));
 }
@@ -294,8 +293,8 @@ TEST_F(TexturedFiles, GltfMayHaveAllKindsOfTextures) {
     const SurfaceTextureUses& uses = material_of(scene).textures;
     for (const auto* use : {&uses.colour, &uses.metal, &uses.transmission, &uses.emission, &uses.normal})
         EXPECT_TRUE(*use);
-    EXPECT_EQ(uses.metallic, 0.5f);
-    EXPECT_EQ(uses.transmitted, 0.25f);
+    EXPECT_EQ(material_of(scene).metallic, 0.5f);
+    EXPECT_EQ(material_of(scene).transmitted, 0.25f);
     EXPECT_EQ(uses.normal_scale, 0.5f);
     EXPECT_EQ(material_of(scene).emission.b, 3.0f);
     EXPECT_EQ(scene.images.size(), 3u) << "as colours, as numbers, and as radiance";
@@ -400,7 +399,7 @@ TEST_F(TexturedFiles, MtlPathsAreThoseOfTheMtlFile) {
 #define HEADRACE_EXPECT_STANDS_IN(scene, why)                                                                \
     do {                                                                                                     \
         const Scene& shown = scene;                                                                          \
-        EXPECT_EQ(material_of(shown).diffuse.r, albedo);                                                     \
+        EXPECT_EQ(material_of(shown).diffuse().r, albedo);                                                   \
         EXPECT_FALSE(material_of(shown).textures.colour);                                                    \
         EXPECT_THAT(notes_of(shown), HasSubstr(why));                                                        \
     } while (false)
@@ -459,7 +458,7 @@ TEST_F(TexturedFiles, WhatIsTooBrightIsDimmedWithItsTextures) {
         R"({"pbrMetallicRoughness":{"baseColorFactor":[2,2,2,1],"metallicRoughnessTexture":{"index":0},"metallicFactor":0.5}})",
         picture()));
     EXPECT_THAT(notes_of(scene), HasSubstr("dimmed"));
-    EXPECT_EQ(material_of(scene).textures.base.r, 1.0f);
+    EXPECT_EQ(material_of(scene).base.r, 1.0f);
 }
 
 TEST_F(TexturedFiles, NumbersWithoutMeasureAreNamedOrRefused) {
@@ -477,7 +476,7 @@ TEST_F(TexturedFiles, NumbersWithoutMeasureAreNamedOrRefused) {
 
 TEST_F(TexturedFiles, ThatChangeNothingAreNotRead) {
     const Scene scene = load(gltf(
-        R"({"pbrMetallicRoughness":{"metallicFactor":0,"metallicRoughnessTexture":{"index":0}},"emissiveTexture":{"index":0}})",
+        R"({"pbrMetallicRoughness":{"metallicFactor":0,"roughnessFactor":0,"metallicRoughnessTexture":{"index":0}},"emissiveTexture":{"index":0}})",
         R"(,"images":[{"uri":"../secret.png"}],"textures":[{"source":0}])"));
     EXPECT_TRUE(scene.images.empty());
     EXPECT_EQ(notes_of(scene), "");
@@ -503,7 +502,7 @@ TEST_F(TexturedFiles, PlyHasPlacesAtVerticesOrAtCorners) {
     const auto expect_shown = [&](const Scene& scene) {
         EXPECT_EQ(notes_of(scene), "");
         ASSERT_TRUE(material_of(scene).textures.colour);
-        EXPECT_EQ(material_of(scene).diffuse.r, 1.0f);
+        EXPECT_EQ(material_of(scene).diffuse().r, 1.0f);
         ASSERT_EQ(scene.triangles.size(), 2u);
         for (const SceneTriangle& triangle : scene.triangles) // u is x, and v is down
             for (std::size_t k = 0; k < 3; ++k) {
@@ -543,7 +542,7 @@ TEST_F(TexturedFiles, PlyHasPlacesAtVerticesOrAtCorners) {
 TEST_F(TexturedFiles, ABlackFactorBesideATextureIsTakenForWhite) {
     folder_.write("four.png", png_of(four_colours()));
     const Scene scene = load_obj("Kd 0 0 0\nmap_Kd four.png\n"); // as some exporters write it
-    EXPECT_EQ(material_of(scene).diffuse.r, 1.0f);
+    EXPECT_EQ(material_of(scene).diffuse().r, 1.0f);
     EXPECT_THAT(notes_of(scene), HasSubstr("taken for white"));
 }
 

@@ -40,8 +40,7 @@ TEST(Furnace, ClosedRoomSumsTheGeometricSeriesWithoutVariance) {
 }
 
 TEST(Furnace, MixturesOfGreyPartsHaveNoVarianceEither) {
-    SurfaceDescription wall{
-        .diffuse = {0.3f, 0.3f, 0.3f}, .mirror = {0.5f, 0.5f, 0.5f}, .emission = {1, 1, 1}};
+    SurfaceDescription wall{.base = {0.3f, 0.3f, 0.3f}, .mirror = {0.5f, 0.5f, 0.5f}, .emission = {1, 1, 1}};
     const PreparedScene room = glowing_room(wall);
     Frame frame = small_frame(room, inside, 32, 24);
     frame.max_depth = 12;
@@ -116,8 +115,7 @@ Scene random_scene(std::mt19937& random) {
     builder.material(lambert(reflectance())).box({-2, -2, -2}, {2, 2, 2});
     builder.material(lambert(reflectance(), 1 + 3 * uniform(random))).soup(random, 4, 1.5f, 1.2f);
     builder.material(lambert(0, 2)).soup(random, 2, 1.5f, 0.8f);
-    builder.material({.diffuse = {0.3f, 0.3f, 0.3f}, .mirror = {0.4f, 0.4f, 0.4f}})
-        .soup(random, 4, 1.5f, 1.2f);
+    builder.material({.base = {0.3f, 0.3f, 0.3f}, .mirror = {0.4f, 0.4f, 0.4f}}).soup(random, 4, 1.5f, 1.2f);
     builder.material(mirror(reflectance())).soup(random, 2, 1.5f, 1.2f);
     builder.material(glass(1.2f + uniform(random))).box({-0.8f, -1.2f, -0.9f}, {-0.1f, -0.3f, -0.2f});
     return builder.scene();

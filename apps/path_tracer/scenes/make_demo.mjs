@@ -221,13 +221,18 @@ function gltf_material({ name, colour, radiance, ior, metal }) {
             baseColorFactor: [...colour, 1], metallicFactor: metal ? 1 : 0, roughnessFactor: metal || ior ? 0 : 1,
         },
     };
+    // Lambert alone, and solid glass: this is what the room has shown since its first picture.
+    if (!metal && !ior) material.extensions = { KHR_materials_specular: { specularFactor: 0 } };
     if (radiance) {
         const strength = Math.max(...radiance);
         material.emissiveFactor = radiance.map(value => +(value / strength).toFixed(4));
-        material.extensions = { KHR_materials_emissive_strength: { emissiveStrength: strength } };
+        material.extensions.KHR_materials_emissive_strength = { emissiveStrength: strength };
     }
     if (ior) {
-        material.extensions = { KHR_materials_transmission: { transmissionFactor: 1 }, KHR_materials_ior: { ior } };
+        material.extensions = {
+            KHR_materials_transmission: { transmissionFactor: 1 }, KHR_materials_ior: { ior },
+            KHR_materials_volume: { thicknessFactor: 1 },
+        };
     }
     return material;
 }
@@ -284,7 +289,8 @@ const nodes = [
 const binary = Buffer.concat(chunks);
 const gltf = {
     asset: { version: '2.0', generator: 'make_demo.mjs', copyright: 'bust: stackgl contributors, MIT; see README.md' },
-    extensionsUsed: ['KHR_materials_emissive_strength', 'KHR_materials_ior', 'KHR_materials_transmission'],
+    extensionsUsed: ['KHR_materials_emissive_strength', 'KHR_materials_ior', 'KHR_materials_specular',
+                     'KHR_materials_transmission', 'KHR_materials_volume'],
     scene: 0,
     scenes: [{ nodes: nodes.map((_, i) => i) }],
     nodes,

@@ -1,0 +1,378 @@
+// Materials: albedos against closed forms, values against formulas in double precision, chosen directions
+// against their density.
+#include "apps/host_renderer.hpp"
+#include "apps/scene_builder.hpp"
+#include "apps/seeds.hpp"
+#include "path.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace path_tracer::test {
+namespace {
+
+/// A material as kernels see it.
+struct Prepared {
+    PreparedScene scene;
+
+    explicit Prepared(const SurfaceDescription& surface, Scattering scattering = Scattering::multiple) {
+        SceneBuilder builder;
+        SurfaceDescription full = surface;
+        full.passing = Passing::its_share; // so that it is prepared with all that there is
+        builder.material(full).triangle({0, 0, 0}, {1, 0, 0}, {0, 1, 0});
+        scene = prepare_scene(builder.scene(), scattering);
+    }
+    [[nodiscard]] Bsdf seen_along(Float3 out, Float3 normal, Float3 shading, bool is_front = true) const {
+        return bsdf_of(view_pointer(), &scene.finishes[0], out, normal, shading, shading, is_front,
+                       {1, 1, 1});
+    }
+    [[nodiscard]] Bsdf at_cosine(double cosine, bool is_front = true) const {
+        return seen_along(out_at(cosine), {0, 0, 1}, {0, 0, 1}, is_front);
+    }
+    static Float3 out_at(double cosine) {
+        return {static_cast<float>(std::sqrt(1 - cosine * cosine)), 0, static_cast<float>(cosine)};
+    }
+
+private:
+    [[nodiscard]] const SceneView* view_pointer() const {
+        view_ = view_of(scene);
+        return &view_;
+    }
+    mutable SceneView view_{};
+};
+
+class Materials : public Seeded {
+protected:
+    bool toss() { return between(0, 1) < 0.5; }
+    Random4 numbers() {
+        const auto number = [this] { return static_cast<float>(random() >> 8) * 0x1p-24f; };
+        return {number(), number(), number(), number()};
+    }
+    /// Of white light from all around, what is sent along `out`.
+    Rgb albedo(const Bsdf& bsdf, int samples) {
+        std::array<double, 3> sum{};
+        for (int i = 0; i < samples; ++i) {
+            const Rgb weight = next_direction(&bsdf, numbers()).weight;
+            sum[0] += double{weight.r};
+            sum[1] += double{weight.g};
+            sum[2] += double{weight.b};
+        }
+        return {static_cast<float>(sum[0] / samples), static_cast<float>(sum[1] / samples),
+                static_cast<float>(sum[2] / samples)};
+    }
+    /// White, with any parts and layers.
+    SurfaceDescription any_white() {
+        SurfaceDescription surface{.base = {1, 1, 1}};
+        const auto some = [this] { return static_cast<float>(toss() ? between(0, 1) : 0); };
+        surface.metallic = some();
+        surface.transmitted = some();
+        surface.roughness = static_cast<float>(between(0, 1));
+        surface.ior = static_cast<float>(between(1.1, 2.5));
+        surface.is_thin = toss();
+        if (toss()) {
+            surface.highlight = {0.04f, 0.04f, 0.04f};
+            surface.highlight_edge = static_cast<float>(between(0, 1));
+        }
+        surface.coat = some();
+        surface.coat_roughness = static_cast<float>(between(0, 1));
+        return surface;
+    }
+};
+
+TEST_P(Materials, WhiteMetalReflectsAllAtAnyRoughnessAndAngle) {
+    for (int roughness = 0; roughness <= 10; ++roughness) {
+        const Prepared metal(
+            {.base = {1, 1, 1}, .metallic = 1, .roughness = static_cast<float>(roughness) / 10});
+        for (const double cosine : {0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0}) {
+            const float sent = albedo(metal.at_cosine(cosine), 100'000).g;
+            EXPECT_GT(sent, 0.975) << roughness << " / 10, cosine " << cosine;
+            EXPECT_LT(sent, 1.01) << roughness << " / 10, cosine " << cosine;
+        }
+    }
+}
+
+TEST_P(Materials, RoughMetalLosesLightWithSingleScattering) {
+    const Prepared metal({.base = {1, 1, 1}, .metallic = 1, .roughness = 1}, Scattering::single);
+    // In closed form, head-on and for alpha 1: Smith's G2 is 2 c / (1 + c) there, and visible normals from 0
+    // to 45 degrees reflect upwards.
+    double expected = 0;
+    constexpr int steps = 10'000;
+    for (int i = 0; i < steps; ++i) { // c of the reflected direction, whose density is 1/2
+        const double c = (i + 0.5) / steps;
+        // density of facets at (1 + c) / 2 = cos^2: D = 1 / pi; f c dw = D G2 / 4 2 pi dc
+        expected += 2 * c / (1 + c) / 2 / steps;
+    }
+    EXPECT_NEAR(double{albedo(metal.at_cosine(1), 200'000).g}, expected, 0.004);
+}
+
+TEST_P(Materials, WhiteOnesSendOnAllOfTheLight) {
+    for (int materials = 0; materials < 60; ++materials) {
+        const SurfaceDescription surface = any_white();
+        const Prepared prepared(surface);
+        for (int directions = 0; directions < 3; ++directions) {
+            const double cosine = between(0.05, 1);
+            const bool is_front = toss();
+            const Bsdf bsdf = prepared.at_cosine(cosine, is_front);
+            // A partly clear layer, or metal at the edge, is not white for facets alone: what Schlick's
+            // formula adds is missing from below by its mean, so a few per cent may differ.
+            EXPECT_NEAR(albedo(bsdf, 20'000).g, 1, 0.02)
+                << "metal " << surface.metallic << ", glass " << surface.transmitted << ", roughness "
+                << surface.roughness << ", ior " << surface.ior << ", thin " << surface.is_thin << ", layer "
+                << surface.highlight_edge << ", coat " << surface.coat << ", " << surface.coat_roughness
+                << ", cosine " << cosine << ", front " << is_front;
+        }
+    }
+}
+
+TEST_P(Materials, OfFibresSendOnNoMoreThanAllAndHardlyLess) {
+    for (int materials = 0; materials < 20; ++materials) {
+        const auto sheen = static_cast<float>(between(0, 1));
+        const Prepared cloth({.base = {1, 1, 1},
+                              .sheen = {sheen, sheen, sheen},
+                              .sheen_roughness = static_cast<float>(between(0.2, 1))});
+        for (const double cosine : {0.1, 0.3, 0.6, 1.0})
+            EXPECT_NEAR(albedo(cloth.at_cosine(cosine), 50'000).g, 1, 0.03) << sheen << ", cosine " << cosine;
+    }
+}
+
+TEST_P(Materials, LoseNoLightWhereNormalsLean) {
+    for (int materials = 0; materials < 40; ++materials) {
+        SurfaceDescription surface = any_white();
+        surface.roughness = std::max(surface.roughness, 0.3f);
+        const Prepared prepared(surface);
+        const auto direction = [&](double least) {
+            const double z = between(least, 1), turn = between(0, 2 * std::numbers::pi),
+                         r = std::sqrt(1 - z * z);
+            return Float3{static_cast<float>(r * std::cos(turn)), static_cast<float>(r * std::sin(turn)),
+                          static_cast<float>(z)};
+        };
+        const Bsdf bsdf = prepared.seen_along(direction(0.1), {0, 0, 1}, direction(0.5), toss());
+        EXPECT_NEAR(albedo(bsdf, 40'000).g, 1, 0.025)
+            << "metal " << surface.metallic << ", glass " << surface.transmitted << ", roughness "
+            << surface.roughness << ", ior " << surface.ior << ", thin " << surface.is_thin;
+    }
+}
+
+/// Cook and Torrance's formula with GGX and Smith's masking by height, for light from `in` seen along `out`.
+double textbook(Point out, Point in, double alpha, double head_on) {
+    const Point half = normalised(out + in);
+    const double alpha2 = alpha * alpha, down = half.z * half.z * (alpha2 - 1) + 1;
+    const double density = alpha2 / (std::numbers::pi * down * down);
+    const auto lambda = [alpha2](double cosine) {
+        const double tangent2 = (1 - cosine * cosine) / (cosine * cosine);
+        return (std::sqrt(1 + alpha2 * tangent2) - 1) / 2;
+    };
+    const double masking = 1 / (1 + lambda(out.z) + lambda(in.z));
+    const double fresnel = head_on + (1 - head_on) * std::pow(1 - dot(out, half), 5);
+    return density * masking * fresnel / (4 * out.z * in.z);
+}
+
+TEST_P(Materials, HaveTheValuesOfTheTextbook) {
+    for (int metals = 0; metals < 25; ++metals) {
+        const double roughness = between(0.05, 1), alpha = roughness * roughness, head_on = between(0, 1);
+        const auto reflectance = static_cast<float>(head_on);
+        const Prepared metal({.base = {reflectance, reflectance, reflectance},
+                              .metallic = 1,
+                              .roughness = static_cast<float>(roughness)},
+                             Scattering::single);
+        const auto upward = [&] {
+            const double z = between(0.05, 1), turn = between(0, 2 * std::numbers::pi),
+                         r = std::sqrt(1 - z * z);
+            return Point{r * std::cos(turn), r * std::sin(turn), z};
+        };
+        for (int directions = 0; directions < 100; ++directions) {
+            const Point out = upward();
+            Point in = upward();
+            if (toss()) in = normalised(Point{-out.x, -out.y, out.z} + in * (0.5 * alpha)); // within the lobe
+            const Bsdf bsdf = metal.seen_along(rounded(out), {0, 0, 1}, {0, 0, 1});
+            float density;
+            const double expected = textbook(out, in, alpha, head_on) * in.z;
+            EXPECT_NEAR(double{bsdf_value(&bsdf, rounded(in), &density).g}, expected, 2e-3 * expected + 1e-6)
+                << "alpha " << alpha;
+        }
+    }
+}
+
+/// Directions in two caps of bins, around where a smooth surface reflects and where it refracts; rings are
+/// thin near the middle, where sharp lobes are.
+class Bins {
+public:
+    Bins(Float3 reflected, Float3 refracted) : reflected_(reflected), refracted_(refracted) {}
+    static constexpr std::size_t rings = 20, sectors = 6, count = 2 * rings * sectors;
+
+    [[nodiscard]] std::size_t bin_of(Float3 in) const {
+        const bool is_above = in.z > 0;
+        const Float3 pole = is_above ? reflected_ : refracted_;
+        Float3 tangent, bitangent;
+        make_frame(pole, &tangent, &bitangent);
+        const Float3 across = cross_of(pole, in);
+        const double angle = std::atan2(std::sqrt(double{dot_of(across, across)}), double{dot_of(pole, in)});
+        const double turn = std::atan2(double{dot_of(in, bitangent)}, double{dot_of(in, tangent)});
+        const auto ring =
+            std::min(rings - 1, static_cast<std::size_t>(std::cbrt(angle / std::numbers::pi) * rings));
+        const auto sector =
+            std::min(sectors - 1, static_cast<std::size_t>((turn / (2 * std::numbers::pi) + 0.5) * sectors));
+        return ((is_above ? 0 : rings) + ring) * sectors + sector;
+    }
+    /// The integral of a density over each bin.
+    template <class Density>
+    [[nodiscard]] std::vector<double> integrals(const Density& density) const {
+        std::vector<double> sums(count, 0.0);
+        constexpr int fine = 24; // of a bin, along each side
+        for (const bool is_above : {true, false}) {
+            const Float3 pole = is_above ? reflected_ : refracted_;
+            Float3 tangent, bitangent;
+            make_frame(pole, &tangent, &bitangent);
+            const int all = static_cast<int>(rings) * fine, around = static_cast<int>(sectors) * fine;
+            for (int i = 0; i < all; ++i) {
+                const double part = (i + 0.5) / all, angle = std::numbers::pi * part * part * part;
+                const double weight = std::sin(angle) * 3 * std::numbers::pi * part * part / all * 2 *
+                                      std::numbers::pi / around;
+                for (int j = 0; j < around; ++j) {
+                    const double turn = 2 * std::numbers::pi * ((j + 0.5) / around - 0.5);
+                    const Float3 in = normalised(
+                        add(scaled(pole, static_cast<float>(std::cos(angle))),
+                            add(scaled(tangent, static_cast<float>(std::sin(angle) * std::cos(turn))),
+                                scaled(bitangent, static_cast<float>(std::sin(angle) * std::sin(turn))))));
+                    if ((in.z > 0) != is_above) continue;
+                    const std::size_t ring = static_cast<std::size_t>(i) / fine,
+                                      sector = static_cast<std::size_t>(j) / fine;
+                    sums[((is_above ? 0 : rings) + ring) * sectors + sector] += weight * density(in);
+                }
+            }
+        }
+        return sums;
+    }
+
+private:
+    Float3 reflected_, refracted_;
+};
+
+TEST_P(Materials, TakeDirectionsAsOftenAsTheySay) {
+    constexpr int samples = 60'000;
+    for (int materials = 0; materials < 30; ++materials) {
+        SurfaceDescription surface = any_white();
+        surface.base = {0.8f, 0.6f, 0.3f};
+        // Mirror images of lobes end at the horizon, so there rings have to; then no lobe must be sharp.
+        const bool is_front = toss(), leans = toss();
+        const auto rough = [&] { return static_cast<float>(between(leans ? 0.6 : 0.15, 1)); };
+        surface.roughness = rough();
+        surface.coat_roughness = rough();
+        if (toss()) {
+            surface.sheen = {0.5f, 0.5f, 0.5f};
+            surface.sheen_roughness = rough();
+        }
+        const Prepared prepared(surface);
+        const Float3 out = Prepared::out_at(between(0.1, 1));
+        const Float3 shading = leans ? normalised(vec(static_cast<float>(between(-0.5, 0.5)),
+                                                      static_cast<float>(between(-0.5, 0.5)), 1))
+                                     : vec(0, 0, 1);
+        const Bsdf bsdf = prepared.seen_along(out, {0, 0, 1}, shading, is_front);
+        float cosine_in_far = 0;
+        const float cosine = dot_of(out, bsdf.shading);
+        Float3 refracted = negated(out);
+        if (surface.is_thin)
+            refracted = negated(out);
+        else if (fresnel(cosine, bsdf.ratio, &cosine_in_far) < 1)
+            refracted = refracted_at(out, bsdf.shading, cosine, bsdf.ratio, cosine_in_far);
+        const Bins bins(leans ? vec(0, 0, 1) : mirrored_at(out, bsdf.shading),
+                        leans ? vec(0, 0, -1) : refracted);
+        std::vector<double> counts(Bins::count, 0.0);
+        int ended = 0;
+        for (int i = 0; i < samples; ++i) {
+            const NextDirection next = next_direction(&bsdf, numbers());
+            if (next.density == 0)
+                ++ended; // other facets hide it
+            else
+                counts[bins.bin_of(next.direction)] += 1;
+        }
+        const std::vector<double> chances = bins.integrals([&](Float3 in) {
+            float density;
+            bsdf_value(&bsdf, in, &density);
+            return double{density};
+        });
+        const double all = std::accumulate(chances.begin(), chances.end(), 0.0);
+        EXPECT_NEAR(all + ended / double{samples}, 1, 0.02);
+        double chi2 = 0, pooled_count = 0, pooled_chance = 0;
+        int freedom = -1;
+        const auto close = [&] {
+            const double expected = pooled_chance * samples;
+            chi2 += std::pow(pooled_count - expected, 2) / expected;
+            ++freedom;
+            pooled_count = pooled_chance = 0;
+        };
+        for (std::size_t i = 0; i < Bins::count; ++i) {
+            pooled_count += counts[i];
+            pooled_chance += chances[i];
+            if (pooled_chance * samples >= 20) close();
+        }
+        // Sums of squares are nearly normal; the integrals are right to about a part in a hundred.
+        const double bound = freedom + 5 * std::sqrt(2.0 * freedom) + 1e-4 * samples;
+        EXPECT_LT(chi2, bound) << freedom << " bins; metal " << surface.metallic << ", glass "
+                               << surface.transmitted << ", roughness " << surface.roughness << ", ior "
+                               << surface.ior << ", thin " << surface.is_thin << ", coat " << surface.coat
+                               << ", " << surface.coat_roughness << ", leans " << leans << ", front "
+                               << is_front << ", cosine " << out.z;
+    }
+}
+
+TEST_P(Materials, GlassTakesItsShareOfTheWayThroughIt) {
+    for (const double absorption : {0.1, 0.7, 3.0}) {
+        const auto own = static_cast<float>(absorption);
+        SceneBuilder builder; // of index 1, so that rays go straight on, 2 units long
+        builder.material({.base = {1, 1, 1}, .transmitted = 1, .ior = 1, .absorption = {own, 0, 2 * own}})
+            .box({-10, -10, -1}, {10, 10, 1});
+        const PreparedScene slab = prepare_scene(builder.scene());
+        Frame frame = small_frame(slab, {{0, 0, 30}, {0, 0, 0}, 0.1f}, 4, 4);
+        frame.sky = {1, 1, 1};
+        for (const Rgb& pixel : sum_with_producer(slab, frame, 1)) {
+            EXPECT_NEAR(double{pixel.r}, std::exp(-2 * absorption), 1e-5);
+            EXPECT_NEAR(double{pixel.g}, 1, 1e-5);
+            EXPECT_NEAR(double{pixel.b}, std::exp(-4 * absorption), 1e-5);
+        }
+    }
+}
+
+TEST_P(Materials, FindLampsByShadowRaysAsByChance) {
+    for (int scenes = 0; scenes < 12; ++scenes) {
+        SurfaceDescription surface = any_white();
+        surface.base = {0.7f, 0.7f, 0.7f};
+        surface.roughness = static_cast<float>(between(0.2, 1));
+        SceneBuilder builder;
+        builder.material(surface).box({-3, -0.2f, -3}, {3, 0, 3});
+        builder.material(lambert(0, 5)).triangle({-1, 1, -2}, {1, 1, -2}, {0, 2.5, -2});
+        builder.triangle({-1, -1, -1}, {1, -1, -1}, {0, -1, 1}); // below: seen through glass
+        const PreparedScene room = prepare_scene(builder.scene());
+        Frame frame = small_frame(room, {{0.5, 1.5, 4}, {0, 0, 0}, 25}, 8, 8);
+        frame.max_depth = 4;
+        const Estimate by_chance = estimate(room, frame, 2000);
+        frame.shadow_rays = 1;
+        const Estimate by_rays = estimate(room, frame, 600);
+        EXPECT_NEAR(by_rays.mean, by_chance.mean,
+                    4.5 * std::hypot(by_rays.standard_error, by_chance.standard_error))
+            << "metal " << surface.metallic << ", glass " << surface.transmitted << ", roughness "
+            << surface.roughness << ", thin " << surface.is_thin << ", coat " << surface.coat;
+    }
+}
+
+TEST_P(Materials, PowersAndLogarithmsAreThoseOfTheStandardLibrary) {
+    for (int i = 0; i < 20'000; ++i) {
+        const auto exponent = static_cast<float>(between(-100, 100));
+        EXPECT_NEAR(double{power_of_two(exponent)} / std::exp2(double{exponent}), 1, 4e-7);
+        const auto number = static_cast<float>(std::exp2(between(-120, 120)));
+        EXPECT_NEAR(double{binary_logarithm(number)}, std::log2(double{number}),
+                    4e-7 * (1 + std::abs(std::log2(double{number}))));
+    }
+}
+
+PATH_TRACER_SEEDED(Materials);
+
+} // namespace
+} // namespace path_tracer::test
