@@ -174,9 +174,9 @@ HEADRACE_FUNCTION NextDirection next_through_smooth_glass(const Bsdf* bsdf, Floa
 /// A direction, by chance, about as often as the surface sends light there.
 HEADRACE_FUNCTION NextDirection next_direction(const Bsdf* bsdf, Random4 random) {
     NextDirection next = one_direction(bsdf->normal, rgb(0, 0, 0));
-    float choice = random.x;
+    const float choice = random.x - bsdf->coat_chance;
     bool passes = false;
-    if (choice < bsdf->coat_chance) {
+    if (choice < 0) {
         if (bsdf->coat_alpha == 0) {
             const float by_coat =
                 bsdf->coat / bsdf->coat_chance *
@@ -187,7 +187,7 @@ HEADRACE_FUNCTION NextDirection next_direction(const Bsdf* bsdf, Random4 random)
         next.direction = mirrored_at(
             bsdf->out, visible_facet(bsdf->out, bsdf->coat_normal, bsdf->coat_alpha, random.y, random.z));
         if (!(dot_of(bsdf->coat_normal, next.direction) > 0)) return next;
-    } else if ((choice -= bsdf->coat_chance) < bsdf->facet_chance + bsdf->glass_chance) {
+    } else if (choice < bsdf->facet_chance + bsdf->glass_chance) {
         const bool is_smooth = bsdf->alpha == 0;
         const Float3 mirrored =
             is_smooth ? mirrored_above(negated(bsdf->out), bsdf->shading, bsdf->normal) : bsdf->normal;

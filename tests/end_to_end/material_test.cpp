@@ -1,0 +1,143 @@
+// Materials of glTF on every device: white ones under a white sky lose no light, and coloured ones in the
+// light of a lamp look as they do on the processor.
+#include "apps/gltf_builder.hpp"
+#include "end_to_end/path_tracer.hpp"
+#include <devices/two_private_cpus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace headrace::end_to_end {
+namespace {
+
+constexpr int materials = 8;
+
+/// Of all kinds, with this base colour.
+std::array<std::string, materials> all_materials(const std::string& base) {
+    const auto material = [&](const std::string& pbr, const std::string& extensions) {
+        return R"({"pbrMetallicRoughness":{"baseColorFactor":)" + base + "," + pbr + R"(},"extensions":{)" +
+               extensions + "}}";
+    };
+    const std::string glass = R"("KHR_materials_transmission":{"transmissionFactor":1})";
+    return {
+        material(R"("metallicFactor":1,"roughnessFactor":0.9)", ""),
+        material(R"("metallicFactor":1,"roughnessFactor":0.3)", ""),
+        material(R"("metallicFactor":0,"roughnessFactor":0.5)", ""),
+        material(R"("metallicFactor":0,"roughnessFactor":0)",
+                 R"("KHR_materials_clearcoat":{"clearcoatFactor":1,"clearcoatRoughnessFactor":0.2})"),
+        material(R"("metallicFactor":0,"roughnessFactor":0.6)",
+                 glass + R"(,"KHR_materials_volume":{"thicknessFactor":1})"),
+        material(R"("metallicFactor":0,"roughnessFactor":0.4)", glass),
+        material(R"("metallicFactor":0.5,"roughnessFactor":0.7)",
+                 R"("KHR_materials_sheen":{"sheenColorFactor":[0.5,0.5,0.5],"sheenRoughnessFactor":0.5})"),
+        material(R"("metallicFactor":0,"roughnessFactor":0.2)",
+                 R"("KHR_materials_specular":{"specularFactor":0.5},"KHR_materials_ior":{"ior":2.5})")};
+}
+
+/// A row of boxes, each of its own material, on a floor of the last one, below a lamp if there is one.
+std::string scene_of(const std::array<std::string, materials>& list, bool has_lamp) {
+    std::string bytes(8 * 12 + 36 * 2, '\0');
+    std::array<float, 24> corners{};
+    for (std::size_t i = 0; i < 8; ++i)
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            corners[3 * i + axis] = (i >> axis & 1) != 0 ? 0.4f : -0.4f;
+    std::vector<std::uint16_t> indices;
+    for (const auto& [a, b, c, d] : {std::array<std::uint16_t, 4>{0, 4, 6, 2},
+                                     {1, 3, 7, 5},
+                                     {0, 1, 5, 4},
+                                     {2, 6, 7, 3},
+                                     {0, 2, 3, 1},
+                                     {4, 5, 7, 6}})
+        for (const std::uint16_t index : {a, b, c, a, c, d}) indices.push_back(index);
+    std::memcpy(bytes.data(), corners.data(), sizeof corners);
+    std::memcpy(bytes.data() + sizeof corners, indices.data(), indices.size() * 2);
+
+    std::string nodes, roots, meshes, written;
+    int count = 0;
+    const auto add = [&](const std::string& material, const std::string& place) {
+        const std::string number = std::to_string(count++);
+        const std::string comma = nodes.empty() ? "" : ",";
+        nodes += comma + R"({"mesh":)" + number + place + "}";
+        roots += comma + number;
+        meshes +=
+            comma + R"({"primitives":[{"attributes":{"POSITION":0},"indices":1,"material":)" + number + "}]}";
+        written += comma + material;
+    };
+    for (int i = 0; i < materials; ++i)
+        add(list[static_cast<std::size_t>(i)], R"(,"translation":[)" + std::to_string(i % 4 * 1.1 - 1.65) +
+                                                   ",0," + std::to_string(i / 4 * 1.2) +
+                                                   R"(],"rotation":[0,0.2588,0,0.9659])");
+    add(list.back(), R"(,"translation":[0,-0.9,0],"scale":[8,1,8])");
+    if (has_lamp)
+        add(R"({"emissiveFactor":[1,1,1],"pbrMetallicRoughness":{"baseColorFactor":[0,0,0,1]},)"
+            R"("extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":5},"KHR_materials_specular":{"specularFactor":0}}})",
+            R"(,"translation":[1,2.5,1],"scale":[2,0.1,2])");
+    return R"({"asset":{"version":"2.0"},"scenes":[{"nodes":[)" + roots + R"(]}],"nodes":[)" + nodes +
+           R"(],"meshes":[)" + meshes + R"(],"materials":[)" + written +
+           R"(],"accessors":[{"bufferView":0,"componentType":5126,"type":"VEC3","count":8,"min":[-0.4,-0.4,-0.4],"max":[0.4,0.4,0.4]},)"
+           R"({"bufferView":1,"componentType":5123,"type":"SCALAR","count":36}],"bufferViews":[{"buffer":0,"byteLength":96},)"
+           R"({"buffer":0,"byteOffset":96,"byteLength":72}],"buffers":[{"byteLength":168,"uri":"data:application/octet-stream;base64,)" +
+           path_tracer::test::base64(bytes) + R"("}]})";
+}
+
+class Materials : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        const std::string devices = GetParam();
+        if (devices != test::two_private_cpus) HEADRACE_SKIP_WITHOUT(devices);
+    }
+    Image shown(const std::string& gltf, const char* devices, const Options& more) {
+        folder_.write("scene.gltf", gltf);
+        return render(folder_, Options{"--scene", "scene.gltf", "--camera", "0,2.5,5,0,0,0.5,40", "--devices",
+                                       test::device_list(devices), "--width", "64", "--height", "36"} +
+                                   more);
+    }
+
+private:
+    Scratch folder_;
+};
+
+TEST_P(Materials, WhiteOnesLoseNoLight) {
+    for (const char* kernel : {"consumer", "producer"}) {
+        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), false), GetParam(),
+                                  {"--sky", "1,1,1", "--spp", "64", "--max-depth", "200", "--roulette-from",
+                                   "0", "--kernel", kernel});
+        double sum = 0;
+        for (const float value : image.values) sum += static_cast<double>(value);
+        EXPECT_NEAR(sum / static_cast<double>(image.values.size()), 1, 0.006) << kernel;
+    }
+}
+
+TEST_P(Materials, AreLitAsOnTheProcessor) {
+    const std::string gltf = scene_of(all_materials("[0.8,0.5,0.2,1]"), true);
+    const Options options{"--sky", "0.2,0.3,0.4", "--spp", "16", "--max-depth", "6"};
+    const Image on_processor = shown(gltf, "cpu", options);
+    for (const char* kernel : {"consumer", "producer"}) {
+        const Image here = shown(gltf, GetParam(), options + Options{"--kernel", kernel});
+        ASSERT_EQ(here.values.size(), on_processor.values.size());
+        double sum = 0, on_processor_sum = 0;
+        std::size_t differing = 0;
+        for (std::size_t i = 0; i < here.values.size(); ++i) {
+            differing +=
+                std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
+            sum += static_cast<double>(here.values[i]);
+            on_processor_sum += static_cast<double>(on_processor.values[i]);
+        }
+        // Rounding sends some samples elsewhere, and 16 of them are a pixel.
+        EXPECT_LT(differing, here.values.size() / 12) << kernel;
+        EXPECT_NEAR(sum / on_processor_sum, 1, 5e-3) << kernel;
+        EXPECT_GT(sum / static_cast<double>(here.values.size()), 0.1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Materials, testing::ValuesIn(every_device),
+                         [](const auto& chosen) { return test_name(chosen.param); });
+
+} // namespace
+} // namespace headrace::end_to_end
