@@ -95,7 +95,8 @@ struct DeviceScene {
                upload(scene.texture_levels, owners),
                upload(scene.texels, owners),
                upload(scene.finishes, owners),
-               upload(scene.albedos, owners)} {}
+               upload(scene.albedos, owners),
+               upload(scene.environment, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
@@ -106,9 +107,7 @@ Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, cons
     frame.height = options.height;
     frame.max_depth = options.max_depth;
     frame.shadow_rays = options.shadow_rays;
-    frame.lights = prepared.light_count;
-    frame.shading = prepared.shading;
-    frame.has_holes = prepared.has_holes ? 1 : 0;
+    use_scene(frame, prepared);
     const SampleWidth width = sample_width(view, prepared.placement, options.height, options.spp);
     frame.first_width = width.at_camera;
     frame.spread = width.spread;

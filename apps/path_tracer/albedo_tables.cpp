@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <utility>
 
 namespace path_tracer {
 namespace {
@@ -107,6 +108,7 @@ AlbedoTables::AlbedoTables(Scattering scattering)
 }
 
 void AlbedoTables::add_fibres() {
+    if (std::exchange(has_fibres_, true)) return;
     fill(entries_.data() + PATH_TRACER_FIBRE_TABLE * entries_of_table, entry_of_fibres);
 }
 
@@ -117,11 +119,12 @@ std::uint32_t AlbedoTables::glass(float ior) {
     if (known != indices_.end()) return place;
     indices_.push_back(ior);
     entries_.resize(entries_.size() + 2 * entries_of_table);
+    AlbedoEntry* table = entries_.data() + place * entries_of_table;
     for (const float ratio : {ior, 1 / ior}) {
-        AlbedoEntry* const table = entries_.data() + (place + (ratio == ior ? 0 : 1)) * entries_of_table;
         fill(table, [ratio, this](const Place& at) {
             return scattering_ == Scattering::multiple ? entry_of_glass(at, ratio) : AlbedoEntry{0, 0, 1, 0};
         });
+        table += entries_of_table;
     }
     return place;
 }

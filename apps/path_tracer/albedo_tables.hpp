@@ -30,6 +30,7 @@ public:
 private:
     Scattering scattering_;
     std::vector<AlbedoEntry> entries_;
+    bool has_fibres_ = false;
     std::vector<float> indices_; ///< of refraction, in the order of their tables
 };
 

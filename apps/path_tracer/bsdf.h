@@ -2,21 +2,22 @@
 // two directions, and a choice of the next one. C++ and OpenCL C read this file, after the scene as kernels
 // see it.
 //
-//     a coat, and below it fibres, and below them   metal + mirror          reflect on facets
-//                                                   clear layer on Lambert  reflects on facets, lets the rest
-//                                                   through glass                   reflects and refracts on
-//                                                   facets
+//     a coat, and below it fibres (sheen), and below them
+//         metal and mirror        reflect on facets
+//         clear layer on Lambert  reflects on facets, and lets the rest through
+//         glass                   reflects and refracts on facets
 //
 // Each layer lets through what it does not reflect, on average over all directions, as albedo tables have it.
-// So no light is lost or made, and what facets reflect to one another counts (albedo_tables.hpp).
+// So hardly any light is lost or made, and what facets reflect to one another counts (albedo_tables.hpp).
 //
 // Facets are those of the shading normal. A direction that leads to the wrong side of the triangle is
-// mirrored to the other one: the value of a direction has that of its mirror image in it. No light passes,
+// mirrored to the other one: the value of a direction includes that of its mirror image. No light passes,
 // and none is lost.
 #ifndef HEADRACE_PATH_TRACER_BSDF_H
 #define HEADRACE_PATH_TRACER_BSDF_H
 #include "corner_shading.h"
 #include "microfacets.h"
+#include "random_block.h"
 
 HEADRACE_NAMESPACE(path_tracer)
 

@@ -105,7 +105,8 @@ std::string kernels() {
 
 } // namespace
 
-std::string identity_of(const Options& options, const Scene& scene, const Frame& frame) {
+std::string identity_of(const Options& options, const Scene& scene, const TextureImage* environment,
+                        const Frame& frame) {
     std::string lines;
     const auto add = [&](std::string_view name, const std::string& value) {
         lines.append(name).append(": ").append(value).append("\n");
@@ -116,6 +117,12 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
     add("scene", fingerprint_of(scene));
     // Numbers of four bytes: no padding.
     add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));
+    add("--environment", environment == nullptr
+                             ? "none"
+                             : headrace::fingerprint(std::as_bytes(std::span(environment->texels))) + ' ' +
+                                   std::to_string(environment->width) + ' ' +
+                                   std::to_string(frame.environment_scale) + ' ' +
+                                   std::to_string(frame.environment_turn));
     add("--sky", headrace::fingerprint(std::as_bytes(std::span(&frame.sky, 1))));
     number("--width", frame.width); // what is made; where it lies in the picture, the camera says
     number("--height", frame.height);

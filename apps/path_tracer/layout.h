@@ -208,6 +208,14 @@ typedef struct Light {
     uint32_t alias;    ///< the column to go to otherwise
 } Light;
 
+/// A part of the picture of an environment: a column of an alias table over all of them.
+typedef struct __attribute__((aligned(16))) EnvironmentCell {
+    float keep;
+    uint32_t alias;
+    float density; ///< per solid angle, times the sine of the angle to +y, with which shadow rays go there
+    uint32_t unused;
+} EnvironmentCell;
+
 /// Coordinates in here are those of the scene, moved to its middle and scaled by a power of two, so that all
 /// corners lie within a cube from -1 to 1: see Placement.
 ///
@@ -233,17 +241,23 @@ typedef enum Projection {
 typedef struct Frame {
     Camera camera;
     uint32_t width, height;
-    uint32_t max_depth;     ///< hits of a path
-    uint32_t roulette_from; ///< hit from which on Russian roulette is played; 0: never
-    uint32_t shadow_rays;   ///< for each diffuse hit; 0: emission is found by hitting it
-    uint32_t lights;        ///< columns of the alias table
-    uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
-    uint32_t shading;       ///< see Shading
-    uint32_t has_holes;     ///< 1: some surfaces are not opaque
-    float first_width;      ///< of a sample, at the camera
-    float spread;           ///< of a sample: how much wider it is after one unit of length
+    uint32_t max_depth;      ///< hits of a path
+    uint32_t roulette_from;  ///< hit from which on Russian roulette is played; 0: never
+    uint32_t shadow_rays;    ///< for each diffuse hit; 0: emission is found by hitting it
+    uint32_t lights;         ///< columns of the alias table
+    uint32_t coherent;       ///< 1: groups of 32 shuffled pixels share their random numbers
+    uint32_t shading;        ///< see Shading
+    uint32_t has_holes;      ///< 1: some surfaces are not opaque
+    uint32_t has_absorption; ///< 1: some glass takes a share of the light
+    float first_width;       ///< of a sample, at the camera
+    float spread;            ///< of a sample: how much wider it is after one unit of length
     uint32_t seed_low, seed_high;
-    Rgb sky;
+    Rgb sky;                      ///< what comes from where nothing is, if there is no environment
+    uint32_t environment_texture; ///< see environment.h; its levels of half the size are not used
+    uint32_t environment_columns, environment_rows; ///< of its cells; 0: there is none
+    float environment_turn;  ///< by so many turns it is turned, counter-clockwise as seen from above
+    float environment_scale; ///< factor of its texture
+    float lamp_chance;       ///< that a shadow ray goes to a lamp, and not to the environment
 } Frame;
 
 /// The work unit of the consumer-producer kernel: a ray on its way to its next hit.
@@ -293,7 +307,7 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
 static_assert(sizeof(Light) == 12);
 static_assert(sizeof(Camera) == 76);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
-static_assert(sizeof(Frame) == 140 && offsetof(Frame, sky) == 128);
+static_assert(sizeof(Frame) == 168 && offsetof(Frame, sky) == 132);
 static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && sizeof(CornerPlaces) == 32);
 static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture) == 64);
 static_assert(sizeof(SurfaceTextures) == 80 && sizeof(Finish) == 96 && sizeof(AlbedoEntry) == 16);

@@ -1,6 +1,7 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal
 // after Ctrl-C.
+#include "environment_map.hpp"
 #include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
@@ -73,7 +74,12 @@ void run(const Options& options) {
         headrace::log_warning(options.scene.string() + ": has " + std::to_string(scene.cameras.size()) +
                               " cameras, and the first is shown; --list-cameras names them");
     const CameraPose view = view_of(options, scene);
-    PreparedScene prepared = prepare_scene(scene, options.scattering);
+    std::optional<TextureImage> environment;
+    if (!options.environment.empty()) environment = load_environment(options.environment, options.files);
+    if (environment && !options.quiet)
+        for (const std::string& note : environment->notes) headrace::log_warning(note);
+    const TextureImage* const far_away = environment ? &*environment : nullptr;
+    PreparedScene prepared = prepare_scene(scene, options.scattering, far_away);
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {frame.height, frame.width});
@@ -90,7 +96,7 @@ void run(const Options& options) {
         });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     headrace::JobReport report =
-        job_program::run_job(runtime, job, options.checkpoints, identity_of(options, scene, frame),
+        job_program::run_job(runtime, job, options.checkpoints, identity_of(options, scene, far_away, frame),
                              options.progress && !options.quiet);
 
     std::vector<Rgb> pixels(film.size());

@@ -69,6 +69,20 @@ Rgb to_sky(const std::string& text) {
     return {static_cast<float>(sky[0]), static_cast<float>(sky[1]), static_cast<float>(sky[2])};
 }
 
+double to_scale(const std::string& text) {
+    constexpr const char* form = "a factor from 0 to 1e15";
+    const double scale = numbers("--environment-scale", text, 1, form)[0];
+    if (!(scale >= 0 && scale <= 1e15)) refuse("--environment-scale " + text + ": takes " + form);
+    return scale;
+}
+
+double to_degrees(const std::string& text) {
+    constexpr const char* form = "an angle from -36000 to 36000 degrees";
+    const double degrees = numbers("--environment-rotate", text, 1, form)[0];
+    if (!(std::abs(degrees) <= 36000)) refuse("--environment-rotate " + text + ": takes " + form);
+    return degrees;
+}
+
 float to_albedo(const std::string& text) {
     constexpr const char* form = "a reflectance from 0 to 1";
     const double albedo = numbers("--albedo", text, 1, form)[0];
@@ -112,6 +126,14 @@ Options parse_options(int argc, char** argv) {
               "Print the scene's cameras (number, name, what --camera takes) and leave");
     line.option("--sky", "1,1,1", "R,G,B", "Radiance of what is not in the scene",
                 [&](const std::string& text) { options.sky = to_sky(text); });
+    line.input("--environment", options.environment,
+               "Light from far away: .hdr or .exr, longitudes by latitudes, -z in the middle, +y on top; "
+               "in place of --sky");
+    line.option("--environment-scale", "1", "S", "Multiply the environment's radiance",
+                [&](const std::string& text) { options.environment_scale = to_scale(text); });
+    line.option("--environment-rotate", "0", "DEGREES",
+                "Turn the environment around +y, counter-clockwise as seen from above",
+                [&](const std::string& text) { options.environment_degrees = to_degrees(text); });
     line.option("--albedo", "0.8", "R", "Reflectance of meshes without a material, 0 to 1",
                 [&](const std::string& text) { options.albedo = to_albedo(text); });
 
@@ -142,7 +164,7 @@ Options parse_options(int argc, char** argv) {
     line.whole("--roulette-from", options.roulette_from, 0, 1u << 20, "HIT",
                "Hit from which on Russian roulette may end a path; 0: never");
     line.whole("--shadow-rays", options.shadow_rays, 1, 1u << 16, "N",
-               "Shadow rays to the area lights at each diffuse hit but the last");
+               "Shadow rays to lamps and the environment at each hit but the last that spreads light");
     line.flag("--no-direct-light", no_direct_light, "No shadow rays: emission is found by hitting it");
     line.flag("--single-scatter", single_scatter,
               "Rough surfaces lose what their facets reflect to one another, as in many programs");

@@ -32,6 +32,8 @@ struct Options {
     double orthographic_height = 0;    ///< 0: as the camera says
     double lens_radius = 0, focus = 0; ///< 0: a pinhole
     Rgb sky{1, 1, 1};
+    std::filesystem::path environment; ///< empty: `sky` is all around
+    double environment_scale = 1, environment_degrees = 0;
     float albedo = 0.8f;
     uint32_t width = 640, height = 360, samples = 64;
     std::optional<Crop> crop; ///< else all of it is made

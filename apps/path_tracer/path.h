@@ -2,13 +2,14 @@
 // C read this file, after the scene as kernels see it (scene_view.hpp, path_tracer.cl).
 //
 // A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission where it
-// hits; and, at every Lambert hit but the last (whose emitters would be one hit too many), emission by shadow
-// rays, which share it with what the next ray hits. With and without shadow rays the expectation is the same.
-// Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside glass: a path begins and ends
-// outside of it. Where a surface is not opaque, a path passes it by chance, which is no hit; a shadow ray
-// passes all such surfaces and loses its share at each.
+// hits; and, at every hit but the last (whose emitters would be one hit too many) that spreads light,
+// emission by shadow rays, which share it with what the next ray hits. With and without shadow rays the
+// expectation is the same. Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside
+// glass: a path begins and ends outside of it. Where a surface is not opaque, a path passes it by chance,
+// which is no hit; a shadow ray passes all such surfaces and loses its share at each.
 #ifndef HEADRACE_PATH_TRACER_PATH_H
 #define HEADRACE_PATH_TRACER_PATH_H
+#include "environment.h"
 #include "image_order.h"
 #include "intersect.h"
 #include "random_block.h"
@@ -114,7 +115,7 @@ HEADRACE_FUNCTION float share(float own, float other) {
 /// Triangle::inverse_density as it is seen from there.
 HEADRACE_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_density, float distance2,
                                            float light_cosine) {
-    return (float)frame->shadow_rays * distance2 / (light_cosine * inverse_density);
+    return (float)frame->shadow_rays * frame->lamp_chance * distance2 / (light_cosine * inverse_density);
 }
 
 /// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
@@ -154,9 +155,44 @@ typedef struct FoundLight {
     float density; ///< per solid angle, of all shadow rays
 } FoundLight;
 
+/// The share of light that is left after a way through glass. Glass is what lies behind its triangles, so the
+/// one at the end or the one where the way begins says whether it was in there.
+///
+/// `left`: where it begins, or PATH_TRACER_NO_TRIANGLE. `met`: a material, met from behind if `is_behind`
+HEADRACE_FUNCTION Rgb left_by_glass(const SceneView* scene, const Frame* frame, uint32_t left, uint32_t met,
+                                    bool is_behind, Float3 direction, float distance_to) {
+    if (frame->has_absorption == 0) return rgb(1, 1, 1);
+    Rgb absorption = rgb(0, 0, 0);
+    if (is_behind) absorption = fetch(scene->finishes, met).absorption;
+    if (is_black(absorption) && left != PATH_TRACER_NO_TRIANGLE &&
+        dot_of(fetch(scene->details, left).normal, direction) < 0)
+        absorption = fetch(scene->finishes, fetch(scene->triangles, left).material).absorption;
+    return rgb(exponential(-absorption.r * distance_to), exponential(-absorption.g * distance_to),
+               exponential(-absorption.b * distance_to));
+}
+
+/// A direction of the environment, by chance.
+HEADRACE_FUNCTION FoundLight find_in_environment(const SceneView* scene, const Frame* frame, Ray ray,
+                                                 Random4 random) {
+    ray.direction = environment_direction(scene, frame, random);
+    ray.goal_id = PATH_TRACER_NO_TRIANGLE;
+    const float density = environment_density(scene, frame, ray.direction);
+    const FoundLight found = {ray, environment_radiance(scene, frame, ray.direction),
+                              density > 0 ? PATH_TRACER_FAR_AWAY : 0.0f, density};
+    return found;
+}
+
 /// A point of an emitter, by chance. `ray`: begins at the hit.
 HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                         Ray ray, Random4 random) {
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        const float elsewhere = 1 - frame->lamp_chance;
+        if (random.x < elsewhere) {
+            random.x /= elsewhere;
+            return find_in_environment(scene, frame, ray, random);
+        }
+        random.x = (random.x - elsewhere) / frame->lamp_chance;
+    }
     uint32_t column = (uint32_t)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
@@ -167,7 +203,8 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
     const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
     const Float3 way = sub(point_of(&light, u, v), ray.origin);
     Float3 light_normal = fetch(scene->details, place).normal;
-    if (dot_of(light_normal, way) > 0) light_normal = negated(light_normal);
+    const bool is_behind = dot_of(light_normal, way) > 0;
+    if (is_behind) light_normal = negated(light_normal);
 
     const float distance2 = dot_of(way, way);
     const float distance_to = sqrt(distance2);
@@ -181,7 +218,9 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
     found.density = shadow_ray_density(frame, light.inverse_density, distance2, light_cosine);
     HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
         const SurfacePoint point = {place, u, v, 0};
-        found.radiance = textured_emission(scene, emitter->textures, &point, found.radiance);
+        found.radiance = rgb_mul(
+            textured_emission(scene, emitter->textures, &point, found.radiance),
+            left_by_glass(scene, frame, ray.left, light.material, is_behind, ray.direction, distance_to));
         if (frame->has_holes != 0)
             found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
     }
@@ -254,6 +293,20 @@ PATH_TRACER_LAYER bool lets_through(SceneView scene, Frame frame, PathVertex ver
     return random_block(&frame, vertex.key, vertex.sample, hits_of(&vertex) + 1,
                         PATH_TRACER_FIRST_LAYER_BLOCK + layer)
                .x >= opacity;
+}
+
+/// What a path finds where it leaves the scene: of an environment its share.
+HEADRACE_FUNCTION Rgb sky_radiance(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                   const PathVertex* vertex) {
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        if (frame->environment_columns != 0) {
+            const Rgb radiance = environment_radiance(scene, frame, vertex->direction);
+            if (!(vertex->density > 0)) return radiance;
+            return rgb_scaled(radiance,
+                              share(vertex->density, environment_density(scene, frame, vertex->direction)));
+        }
+    }
+    return frame->sky;
 }
 
 /// A path where it was met by a surface.
@@ -367,7 +420,8 @@ HEADRACE_FUNCTION void go_on_from_finish(HEADRACE_ANY(int) shading, const SceneV
     }
     const Bsdf bsdf = bsdf_of(scene, &values, negated(vertex->direction), met->normal, facing, coat_normal,
                               met->is_front, corner_tint(scene, corners, met->hit.u, met->hit.v));
-    const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
+    const bool casts_shadow_rays =
+        frame->shadow_rays != 0 && (frame->lights != 0 || frame->environment_columns != 0);
     if (casts_shadow_rays && has_value(&bsdf)) {
         const Ray shadow = shadow_ray(vertex, met, next);
         Rgb sum = rgb(0, 0, 0);
@@ -402,7 +456,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     for (uint32_t layer = 0;; ++layer) {
         met.hit = nearest_hit(scene, &ray);
         if (met.hit.triangle == PATH_TRACER_NO_TRIANGLE) {
-            *radiance = rgb_mul(vertex->throughput, frame->sky);
+            *radiance = rgb_mul(vertex->throughput, sky_radiance(shading, scene, frame, vertex));
             return false;
         }
         met.triangle = fetch(scene->triangles, met.hit.triangle);
@@ -426,12 +480,9 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     Material material = fetch(scene->materials, met.triangle.material);
     PathVertex here = *vertex;
     HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
-        const Finish finish = fetch(scene->finishes, met.triangle.material);
-        if (!met.is_front && !is_black(finish.absorption)) // the way was through glass
-            here.throughput =
-                rgb_mul(here.throughput, rgb(exponential(-finish.absorption.r * met.distance_to),
-                                             exponential(-finish.absorption.g * met.distance_to),
-                                             exponential(-finish.absorption.b * met.distance_to)));
+        here.throughput =
+            rgb_mul(here.throughput, left_by_glass(scene, frame, vertex->left, met.triangle.material,
+                                                   !met.is_front, vertex->direction, met.distance_to));
     }
     if (!is_black(material.emission)) {
         const float weight =

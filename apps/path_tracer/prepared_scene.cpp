@@ -1,7 +1,9 @@
 // apps/path_tracer/prepared_scene.cpp - see prepared_scene.hpp.
 #include "prepared_scene.hpp"
+#include "alias_table.hpp"
 #include "box_test.h"
 #include "bvh.hpp"
+#include "environment_map.hpp"
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
@@ -164,55 +166,40 @@ Finish finish_of(const SurfaceDescription& surface, const Placement& placement, 
     finish.highlight_edge = surface.highlight_edge;
     finish.sheen = surface.sheen;
     finish.sheen_roughness = surface.sheen_roughness;
-    finish.absorption = surface.absorption * static_cast<float>(1 / placement.scale);
+    constexpr float blackest = 1e15f; // not infinity, which times 0 is no number
+    const double unit = 1 / placement.scale;
+    const auto absorption = [unit](float in_scene) {
+        return static_cast<float>(std::min(double{in_scene} * unit, double{blackest}));
+    };
+    finish.absorption = {absorption(surface.absorption.r), absorption(surface.absorption.g),
+                         absorption(surface.absorption.b)};
     finish.roughness = surface.roughness;
     finish.coat = surface.coat;
     finish.coat_roughness = surface.coat_roughness;
     finish.ior = surface.ior;
     const bool is_rough_glass = surface.transmitted > 0 && surface.roughness > 0 && !surface.is_thin;
-    finish.glass_table = surface.is_thin ? PATH_TRACER_NONE : is_rough_glass ? tables.glass(surface.ior) : 0;
+    // Facets do not say where light goes that none of them bends.
+    constexpr float least = 1e-4f;
+    if (is_rough_glass && std::abs(finish.ior - 1) < least) finish.ior = 1 + least;
+    finish.glass_table = surface.is_thin ? PATH_TRACER_NONE : is_rough_glass ? tables.glass(finish.ior) : 0;
     if (!is_black(surface.sheen)) tables.add_fibres();
     return finish;
 }
 
 /// What it takes to show all of a scene; and, if that is all there is, what kernels need for it.
-void prepare_finishes(const Scene& scene, Scattering scattering, PreparedScene& prepared) {
+void prepare_finishes(const Scene& scene, Scattering scattering, bool is_full, PreparedScene& prepared) {
     prepared.shading = scene.normals.empty() && scene.colours.empty() ? SHADING_FLAT : SHADING_CORNERS;
-    if (!std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
+    if (is_full || !std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
         prepared.shading = SHADING_FULL;
         AlbedoTables tables(scattering);
         for (const SurfaceDescription& surface : scene.materials)
             prepared.finishes.push_back(finish_of(surface, prepared.placement, tables));
         prepared.albedos = tables.take();
     }
+    prepared.has_absorption = std::any_of(prepared.finishes.begin(), prepared.finishes.end(),
+                                          [](const Finish& finish) { return !is_black(finish.absorption); });
     if (prepared.finishes.empty()) prepared.finishes.resize(1);
     if (prepared.albedos.empty()) prepared.albedos.resize(1);
-}
-
-/// Source  Vose, "A linear algorithm for generating random numbers with a given distribution", 1991
-std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std::vector<double>& weights,
-                               double total) {
-    const std::size_t count = emitters.size();
-    std::vector<Light> table(count);
-    std::vector<double> filled(count);
-    std::vector<uint32_t> poor, rich;
-    for (std::size_t i = 0; i < count; ++i) {
-        table[i] = {emitters[i], 1, static_cast<uint32_t>(i)};
-        filled[i] = weights[i] / total * static_cast<double>(count);
-        (filled[i] < 1 ? poor : rich).push_back(static_cast<uint32_t>(i));
-    }
-    while (!poor.empty() && !rich.empty()) {
-        const uint32_t low = poor.back(), high = rich.back();
-        poor.pop_back();
-        table[low].keep = static_cast<float>(filled[low]);
-        table[low].alias = high;
-        filled[high] -= 1 - filled[low];
-        if (filled[high] < 1) {
-            rich.pop_back();
-            poor.push_back(high);
-        }
-    }
-    return table; // what is left over differs from 1 by rounding only
 }
 
 /// `places`: of the triangles in the leaves, in the scene.
@@ -235,7 +222,7 @@ void prepare_corners(const Scene& scene, const std::vector<std::size_t>& places,
 
 } // namespace
 
-PreparedScene prepare_scene(const Scene& scene, Scattering scattering) {
+PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const TextureImage* environment) {
     PreparedScene prepared;
     prepared.placement = placement_of(scene);
     PlacedTriangles given = placed(scene, prepared.placement);
@@ -253,8 +240,10 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering) {
         prepared.materials.push_back(prepare_material(surface));
     std::vector<std::size_t> places;
     for (const uint32_t index : bvh.order) places.push_back(given.places[index]);
-    prepare_finishes(scene, scattering, prepared);
+    prepare_finishes(scene, scattering, environment != nullptr, prepared);
     prepare_textures(scene, places, prepared);
+    if (environment != nullptr) add_environment(*environment, prepared);
+    if (prepared.environment.empty()) prepared.environment.resize(1);
     prepare_corners(scene, places, prepared);
     std::vector<uint32_t> emitters;
     std::vector<double> weights, radiances; // radiances: of each triangle, its mean luminance
@@ -278,8 +267,23 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering) {
         prepared.triangles[i].inverse_density =
             static_cast<float>(radiances[i] > 0 ? std::min(total / radiances[i], never) : never);
     prepared.light_count = static_cast<uint32_t>(emitters.size());
-    prepared.lights = emitters.empty() ? std::vector<Light>(1) : alias_table(emitters, weights, total);
+    for (const AliasColumn& column : alias_table(weights))
+        prepared.lights.push_back({emitters[prepared.lights.size()], column.keep, column.alias});
+    if (prepared.lights.empty()) prepared.lights.resize(1);
     return prepared;
+}
+
+void use_scene(Frame& frame, const PreparedScene& scene) {
+    frame.lights = scene.light_count;
+    frame.shading = scene.shading;
+    frame.has_holes = scene.has_holes ? 1 : 0;
+    frame.has_absorption = scene.has_absorption ? 1 : 0;
+    frame.environment_texture = scene.environment_texture;
+    frame.environment_columns = scene.environment_columns;
+    frame.environment_rows = scene.environment_rows;
+    frame.environment_scale = scene.environment_scale;
+    const bool has_both = scene.light_count > 0 && scene.environment_columns > 0;
+    frame.lamp_chance = has_both ? 0.5f : scene.environment_columns > 0 ? 0.0f : 1.0f;
 }
 
 } // namespace path_tracer

@@ -16,22 +16,31 @@ struct PreparedScene {
     std::vector<TriangleDetail> details;       ///< of each triangle
     std::vector<CornerShading> corner_shading; ///< of each triangle if the shading is not flat, else one
     std::vector<CornerColours> corner_colours;
-    std::vector<CornerPlaces> corner_places; ///< of each triangle if `has_textures`, then other sets
+    std::vector<CornerPlaces> corner_places; ///< of each triangle if there are textures, then other sets
     std::vector<SurfaceTextures> surface_textures;
     std::vector<Texture> textures;
     std::vector<TextureLevel> texture_levels;
     std::vector<Texel> texels;
     std::vector<Finish> finishes; ///< of each material if the shading is full, else one
     std::vector<AlbedoEntry> albedos;
+    std::vector<EnvironmentCell> environment; ///< one if there is none
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
+    uint32_t environment_texture = 0, environment_columns = 0, environment_rows = 0; ///< see Frame
+    float environment_scale = 0;
     Shading shading = SHADING_FLAT; ///< what it takes to show all that there is
     bool has_holes = false;         ///< some materials are not opaque
+    bool has_absorption = false;    ///< some glass takes a share of the light
     Placement placement;            ///< of the scene in the coordinates of all these
 };
 
+/// `environment`: light from far away, or null
 /// Errors  invalid_argument for more triangles than a BVH takes, or none with an area
-[[nodiscard]] PreparedScene prepare_scene(const Scene& scene, Scattering scattering = Scattering::multiple);
+[[nodiscard]] PreparedScene prepare_scene(const Scene& scene, Scattering scattering = Scattering::multiple,
+                                          const TextureImage* environment = nullptr);
+
+/// Gives a frame what is the scene's: how it is shaded, and its lights.
+void use_scene(Frame& frame, const PreparedScene& scene);
 
 } // namespace path_tracer

@@ -18,6 +18,15 @@ struct Levels {
     uint32_t first, count;
 };
 
+void append_level(const TextureImage& level, PreparedScene& prepared) {
+    if (prepared.texels.size() + level.texels.size() > std::numeric_limits<uint32_t>::max())
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              "the scene's textures have more than 4294967295 texels; make them smaller"};
+    prepared.texture_levels.push_back(
+        {static_cast<uint32_t>(prepared.texels.size()), level.width, level.height, 0});
+    prepared.texels.insert(prepared.texels.end(), level.texels.begin(), level.texels.end());
+}
+
 class TextureArrays {
 public:
     TextureArrays(const Scene& scene, PreparedScene& prepared) : scene_(scene), prepared_(prepared) {
@@ -58,13 +67,7 @@ private:
     Levels add_levels(const TextureImage& image, bool has_holes) {
         Levels levels{static_cast<uint32_t>(prepared_.texture_levels.size()), 0};
         const auto add = [&](const TextureImage& level) {
-            if (prepared_.texels.size() + level.texels.size() > std::numeric_limits<uint32_t>::max())
-                throw headrace::Error{
-                    headrace::ErrorKind::invalid_argument,
-                    "the scene's textures have more than 4294967295 texels; make them smaller"};
-            prepared_.texture_levels.push_back(
-                {static_cast<uint32_t>(prepared_.texels.size()), level.width, level.height, 0});
-            prepared_.texels.insert(prepared_.texels.end(), level.texels.begin(), level.texels.end());
+            append_level(level, prepared_);
             ++levels.count;
         };
         add(image);
@@ -163,6 +166,17 @@ void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places
     fill(prepared.textures);
     fill(prepared.texture_levels);
     fill(prepared.texels);
+}
+
+uint32_t add_texture(const TextureImage& image, PreparedScene& prepared) {
+    Texture texture{};
+    texture.level = static_cast<uint32_t>(prepared.texture_levels.size());
+    texture.levels = 1;
+    texture.wrap_u = WRAP_REPEATS;
+    texture.wrap_v = WRAP_KEEPS_EDGE;
+    append_level(image, prepared);
+    prepared.textures.push_back(texture);
+    return static_cast<uint32_t>(prepared.textures.size() - 1);
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace path_tracer {
 /// Errors    invalid_argument for more texels than 32 bits can number
 void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places, PreparedScene& prepared);
 
+/// Appends a picture that is no material's, without those of half the size, and returns its place.
+uint32_t add_texture(const TextureImage& image, PreparedScene& prepared);
+
 /// How bright triangles are on average, for the choice of shadow rays.
 class EmissionMeans {
 public:

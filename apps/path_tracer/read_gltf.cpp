@@ -63,7 +63,9 @@ private:
     void name_extension(const std::string& name) {
         // What is compressed has plain numbers beside it, or is refused where it is used.
         const bool is_compression = name == "KHR_draco_mesh_compression" || name == "EXT_meshopt_compression";
-        if (is_known(name) || is_compression) return;
+        // What is shown of it depends on its textures, which are named by themselves.
+        const bool is_shown_in_part = name == "KHR_materials_pbrSpecularGlossiness";
+        if (is_known(name) || is_compression || is_shown_in_part) return;
         if (name == "KHR_lights_punctual")
             not_shown_.add("lights (KHR_lights_punctual)");
         else
@@ -481,7 +483,7 @@ private:
         if (material.contains("occlusionTexture")) not_shown_.add("textures (occlusionTexture)");
         SurfaceDescription surface;
         const NamedTexture base = give_base(material, sets, surface);
-        if (surface.metallic < 1) give_glass(material, sets, surface);
+        if (surface.metallic < 1 || surface.textures.metal) give_glass(material, sets, surface);
         give_coat(material, sets, surface);
         give_sheen(material, sets, surface);
         give_emission(material, sets, surface);
@@ -524,7 +526,7 @@ private:
                 surface.roughness = 1;
             }
         }
-        give_highlight(material, sets, surface);
+        if (surface.metallic < 1 || surface.textures.metal) give_highlight(material, sets, surface);
         return texture;
     }
 
@@ -543,9 +545,12 @@ private:
         if (const Json* const refraction = extension(material, "KHR_materials_ior"))
             ior = file_.number(*refraction, "ior", ior);
         surface.ior = static_cast<float>(ior);
+        const bool is_right = ior == 0 || (ior >= 0.1 && ior <= 100);
+        if (!is_right)
+            scene_.notes.push_back("material \"" + excerpt(file_.text(material, "name")) +
+                                   "\": its index of refraction is not right; highlights have 1.5");
         // 0 is the extension's word for what reflects all.
-        float head_on = ior == 0 ? 1 : head_on_reflectance(ior);
-        if (!(ior == 0 || (ior >= 0.1 && ior <= 100))) head_on = head_on_reflectance(1.5); // used: refused
+        const float head_on = ior == 0 ? 1 : head_on_reflectance(is_right ? ior : 1.5);
         surface.highlight = {head_on, head_on, head_on};
         surface.highlight_edge = 1;
         const Json* const specular = extension(material, "KHR_materials_specular");
@@ -584,6 +589,7 @@ private:
             if (!(part >= 0 && part <= 1))
                 refuse_material(material, "its attenuationColor is not between 0 and 1");
             part = -std::log(std::max(part, blackest)) / distance;
+            if (!(part <= 1e15)) refuse_material(material, "its attenuationDistance is too small");
         }
         const Float3 absorption = rounded({colour[0], colour[1], colour[2]});
         surface.absorption = {absorption.x, absorption.y, absorption.z};
@@ -593,8 +599,8 @@ private:
         const Json* const coat = extension(material, "KHR_materials_clearcoat");
         if (coat == nullptr) return;
         surface.coat = share_of(material, *coat, "clearcoatFactor", 0);
-        surface.coat_roughness = share_of(material, *coat, "clearcoatRoughnessFactor", 0);
         if (surface.coat == 0) return;
+        surface.coat_roughness = share_of(material, *coat, "clearcoatRoughnessFactor", 0);
         const NamedTexture strength = texture_of(*coat, "clearcoatTexture", TexelMeaning::numbers, sets),
                            roughness =
                                texture_of(*coat, "clearcoatRoughnessTexture", TexelMeaning::numbers, sets);
@@ -612,8 +618,8 @@ private:
         for (const float part : {colour.r, colour.g, colour.b})
             if (!(part >= 0 && part <= 1))
                 refuse_material(material, "its sheenColorFactor is not between 0 and 1");
-        surface.sheen_roughness = share_of(material, *sheen, "sheenRoughnessFactor", 0);
         if (is_black(colour)) return;
+        surface.sheen_roughness = share_of(material, *sheen, "sheenRoughnessFactor", 0);
         const NamedTexture tint = texture_of(*sheen, "sheenColorTexture", TexelMeaning::reflectance, sets),
                            roughness =
                                texture_of(*sheen, "sheenRoughnessTexture", TexelMeaning::numbers, sets);

@@ -31,7 +31,7 @@ struct Written {
         coat_roughness{0}; // of the later extension
     WrittenValue<Rgb> ka{{0, 0, 0}};
     bool has_ks_map = false, has_tf_map = false, has_metal_map = false, has_roughness_map = false,
-         has_sheen_map = false;
+         has_sheen_map = false, has_coat_map = false, has_exponent_map = false;
     std::optional<MtlTexture> kd_map, ke_map, d_map, normal_map;
     std::vector<std::string> not_shown;
 };
@@ -44,7 +44,9 @@ public:
         to_.name = written.name;
         to_.not_shown = written.not_shown;
         const float model = used(from_.illum);
-        const int illum = model >= 0 && model <= 10 ? static_cast<int>(model) : 1; // MTL has these
+        int illum = model >= 0 && model <= 10 ? static_cast<int>(model) : 1; // MTL has these
+        // It writes these for what is not opaque: 9 for 2, and 6 for metal.
+        if (is_of_blender && !from_.tf.is_given) illum = illum == 9 ? 2 : illum == 6 ? 3 : illum;
         if (is_glass(illum)) {
             const Rgb tint = from_.has_tf_map ? Rgb{1, 1, 1} : used(from_.tf);
             to_.surface.base = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
@@ -58,7 +60,7 @@ public:
                 show_physical_values();
             else if (is_of_blender && (illum == 2 || illum == 3))
                 show_surface_of_blender(illum == 3);
-            else if ((illum == 2 || has_mirror) && !from_.has_ks_map)
+            else if ((has_mirror || (illum == 2 && !from_.has_exponent_map)) && !from_.has_ks_map)
                 show_highlight(has_mirror);
             show_layers();
             show_opacity();
@@ -71,7 +73,10 @@ public:
              {&from_.ni, &from_.opacity, &from_.transparency, &from_.ns, &from_.metal, &from_.roughness,
               &from_.sheen, &from_.coat, &from_.coat_roughness})
             note_unused(*value);
-        if (to_.surface.transmitted == 0 && from_.ni.is_given &&
+        if (was_brought_in_range_)
+            to_.notes.push_back("material \"" + from_.name +
+                                "\": a physically based value is not between 0 and 1; it is brought there");
+        if (to_.surface.transmitted == 0 && from_.ni.is_given && from_.ni.fault.empty() &&
             !(from_.ni.value >= 0.1f && from_.ni.value <= 100))
             to_.notes.push_back("material \"" + from_.name +
                                 "\": its index of refraction is not right, and not used");
@@ -110,11 +115,12 @@ private:
     /// Its Ks is 0.5 for what reflects 4 % head-on, its Ns goes from 0 to 1000, and Ka of metal says how much
     /// of it is.
     void show_surface_of_blender(bool is_metal) {
-        const float smoothness = std::sqrt(std::clamp(used(from_.ns), 0.0f, 1000.0f) / 1000);
-        to_.surface.roughness = 1 - smoothness;
         if (is_metal) to_.surface.metallic = from_.ka.is_given ? share(used(from_.ka).r) : 1;
-        if (from_.has_ks_map) return;
-        const Rgb ks = used(from_.ks);
+        const Rgb ks = from_.has_ks_map ? Rgb{0, 0, 0} : used(from_.ks);
+        if (!is_metal && is_black(ks)) return;
+        constexpr float most = 1000;
+        to_.surface.roughness =
+            from_.has_exponent_map ? 0.5f : 1 - std::sqrt(std::clamp(used(from_.ns), 0.0f, most) / most);
         if (is_black(ks)) return;
         to_.surface.highlight = ks * 0.08f;
         to_.surface.highlight_edge = 1;
@@ -130,14 +136,17 @@ private:
         to_.surface.highlight_edge = 1;
     }
     void show_layers() {
-        to_.surface.coat = share(used(from_.coat));
-        to_.surface.coat_roughness = share(used(from_.coat_roughness));
+        if (!from_.has_coat_map) to_.surface.coat = share(used(from_.coat));
+        if (to_.surface.coat > 0) to_.surface.coat_roughness = share(used(from_.coat_roughness));
         const float sheen = from_.has_sheen_map ? 0 : share(used(from_.sheen)),
                     roughness_of_sheen = 0.5f; // MTL has none
         to_.surface.sheen = {sheen, sheen, sheen};
         to_.surface.sheen_roughness = roughness_of_sheen;
     }
-    static float share(float value) { return std::clamp(value, 0.0f, 1.0f); }
+    float share(float value) {
+        was_brought_in_range_ |= !(value >= 0 && value <= 1);
+        return std::clamp(value, 0.0f, 1.0f);
+    }
     void show_emission() {
         if (!from_.ke_map) {
             to_.surface.emission = used(from_.ke);
@@ -188,6 +197,7 @@ private:
 
     const Written& from_;
     NamedSurface to_;
+    bool was_brought_in_range_ = false;
 };
 
 class MtlReader {
@@ -269,6 +279,8 @@ private:
             material.has_metal_map |= key == "map_pm";
             material.has_roughness_map |= key == "map_pr";
             material.has_sheen_map |= key == "map_ps";
+            material.has_coat_map |= key == "map_pc" || key == "map_pcr";
+            material.has_exponent_map |= key == "map_ns";
             material.not_shown.push_back("textures (" + excerpt(keyword) + ")");
         }
     }

@@ -56,16 +56,16 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.max_depth = options.max_depth;
     frame.roulette_from = options.roulette_from;
     frame.shadow_rays = options.shadow_rays;
-    frame.lights = scene.light_count;
     frame.coherent = options.coherent ? 1 : 0;
-    frame.shading = scene.shading;
-    frame.has_holes = scene.has_holes ? 1 : 0;
+    use_scene(frame, scene);
     const SampleWidth width = sample_width(view, scene.placement, options.height, options.samples);
     frame.first_width = width.at_camera;
     frame.spread = width.spread;
     frame.seed_low = static_cast<uint32_t>(options.seed);
     frame.seed_high = static_cast<uint32_t>(options.seed >> 32);
     frame.sky = options.sky;
+    frame.environment_scale *= static_cast<float>(options.environment_scale);
+    frame.environment_turn = static_cast<float>(options.environment_degrees / 360);
     return frame;
 }
 
@@ -83,7 +83,8 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       texture_levels("texture levels", std::span(scene.texture_levels)),
       texels("texels", std::span(scene.texels)),
       finishes("finishes", std::span(scene.finishes)),
-      albedos("albedos", std::span(scene.albedos)) {}
+      albedos("albedos", std::span(scene.albedos)),
+      environment("environment", std::span(scene.environment)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
@@ -101,7 +102,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                          task.read(scene.texture_levels),
                          task.read(scene.texels),
                          task.read(scene.finishes),
-                         task.read(scene.albedos)};
+                         task.read(scene.albedos),
+                         task.read(scene.environment)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
@@ -113,7 +115,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                                             : ""));
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
               scene.corner_shading, scene.corner_colours, scene.corner_places, scene.surface_textures,
-              scene.textures, scene.texture_levels, scene.texels, scene.finishes, scene.albedos)
+              scene.textures, scene.texture_levels, scene.texels, scene.finishes, scene.albedos,
+              scene.environment)
         .accumulates(film)
         .share_units();
     const auto shading = static_cast<Shading>(frame.shading);
@@ -144,6 +147,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                        .buffer(task.memory(scene.texels))
                        .buffer(task.memory(scene.finishes))
                        .buffer(task.memory(scene.albedos))
+                       .buffer(task.memory(scene.environment))
                        .buffer(task.memory(film))
                        .value(frame);
                });

@@ -26,6 +26,7 @@ struct SceneDomains {
     headrace::Domain<Texel> texels;
     headrace::Domain<Finish> finishes;
     headrace::Domain<AlbedoEntry> albedos;
+    headrace::Domain<EnvironmentCell> environment;
 };
 
 /// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

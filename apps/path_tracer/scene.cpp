@@ -98,7 +98,7 @@ std::optional<std::string> fault_of(const SurfaceDescription& surface) {
         for (const float value : {part.r, part.g, part.b})
             if (!(value >= 0 && value <= 1e15f))
                 return "a colour is negative or not finite; mend the material";
-    if (surface.glass_share() > 0 && !(surface.ior >= 0.1f && surface.ior <= 100))
+    if (surface.may_be_glass() && !(surface.ior >= 0.1f && surface.ior <= 100))
         return "the index of refraction is not between 0.1 and 100; mend the material";
     return std::nullopt;
 }
@@ -106,8 +106,7 @@ std::optional<std::string> fault_of(const SurfaceDescription& surface) {
 uint32_t add_material(Scene& scene, const fs::path& file, const std::string& name,
                       SurfaceDescription surface) {
     if (const auto fault = fault_of(surface)) refuse_scene(file, "material \"" + name + "\": " + *fault);
-    if (surface.glass_share() == 0)
-        surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
+    if (!surface.may_be_glass()) surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
     const float total = largest(surface.base + surface.mirror);
     if (total > 1)
         for (Rgb* part : {&surface.base, &surface.mirror}) *part = *part * (1 / total);

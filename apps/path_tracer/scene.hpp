@@ -103,6 +103,8 @@ struct SurfaceDescription {
     SurfaceTextureUses textures{};
 
     [[nodiscard]] float glass_share() const { return (1 - metallic) * transmitted; }
+    /// Somewhere, as textures may say.
+    [[nodiscard]] bool may_be_glass() const { return transmitted > 0 && (metallic < 1 || textures.metal); }
     [[nodiscard]] Rgb metal() const { return part(metallic); }
     [[nodiscard]] Rgb glass() const { return part(glass_share()); }
     [[nodiscard]] Rgb diffuse() const { return part((1 - metallic) * (1 - transmitted)); }

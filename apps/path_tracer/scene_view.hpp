@@ -25,13 +25,14 @@ struct SceneView {
     headrace::View<const Texel> texels;
     headrace::View<const Finish> finishes; ///< of each material, if the frame's shading is full
     headrace::View<const AlbedoEntry> albedos;
+    headrace::View<const EnvironmentCell> environment;
 };
 
 /// For the few rays that walk again: the first walk has checked indices.
 HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
                                                const TriangleDetail* details) {
     constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
-    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
 }
 
 } // namespace path_tracer

@@ -195,7 +195,7 @@ HEADRACE_FUNCTION Bsdf bsdf_of(const SceneView* scene, const Finish* values, Flo
         const float least = 0.1f, roughness = smaller(larger(values->sheen_roughness, least), 1.0f);
         const float albedo = albedo_entry(scene, PATH_TRACER_FIBRE_TABLE, cosine, roughness).head_on;
         const float scale = albedo > 1 ? 1 / albedo : 1;
-        bsdf.sheen = rgb_mul(tint, rgb_scaled(values->sheen, scale * layers));
+        bsdf.sheen = rgb_scaled(values->sheen, scale * layers);
         bsdf.sheen_alpha = roughness * roughness;
         layers *= larger(1 - largest(values->sheen) * scale * albedo, 0.0f);
     }

@@ -11,6 +11,7 @@
 #include <ImfIO.h>
 #include <ImfInputFile.h>
 #include <half.h>
+#include <stb/stb_image.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -61,6 +63,9 @@ void check_size(const std::string& file, std::size_t width, std::size_t height) 
 
 bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG"); }
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8"); }
+bool is_hdr(std::string_view bytes) {
+    return bytes.starts_with("#?RADIANCE\n") || bytes.starts_with("#?RGBE\n");
+}
 bool is_exr(std::string_view bytes) { return bytes.starts_with("\x76\x2f\x31\x01"); }
 
 /// Numbers from 0 to 1 for all values that a sample can have.
@@ -151,10 +156,39 @@ private:
     std::uint64_t place_ = 0;
 };
 
-TextureImage decode_exr(const std::string& file, const std::string& bytes, TexelMeaning meaning) {
-    TextureImage image;
-    std::vector<Channels> values;
+/// What a file of floats holds.
+struct FloatPicture {
+    std::size_t width = 0, height = 0;
+    std::vector<Channels> values{}; ///< the upper row first
     bool has_opacity = false;
+    std::vector<std::string> notes{};
+};
+
+FloatPicture decode_hdr(const std::string& file, const std::string& bytes) {
+    const auto refuse_broken = [&] {
+        refuse(file, std::string("the Radiance HDR file is broken: ") + stbi_failure_reason());
+    };
+    const auto* const begin = reinterpret_cast<const stbi_uc*>(bytes.data());
+    const int size = static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max()));
+    int width = 0, height = 0, channels = 0;
+    if (stbi_info_from_memory(begin, size, &width, &height, &channels) == 0) refuse_broken();
+    FloatPicture picture{static_cast<std::size_t>(width), static_cast<std::size_t>(height)};
+    check_size(file, picture.width, picture.height);
+    const std::unique_ptr<float, decltype(&stbi_image_free)> values(
+        stbi_loadf_from_memory(begin, size, &width, &height, &channels, 3), &stbi_image_free);
+    if (values == nullptr) refuse_broken();
+    picture.values.resize(picture.width * picture.height);
+    const float* next = values.get();
+    for (Channels& value : picture.values) {
+        value = {next[0], next[1], next[2], 1};
+        next += 3;
+    }
+    return picture;
+}
+
+FloatPicture decode_exr(const std::string& file, const std::string& bytes) {
+    FloatPicture picture;
+    std::vector<Channels>& values = picture.values;
     try {
         MemoryInput memory(file, bytes);
         Imf::InputFile input(memory, 1);
@@ -165,17 +199,17 @@ TextureImage decode_exr(const std::string& file, const std::string& bytes, Texel
         constexpr std::size_t best_ratio = 4096; // of compression; or a few bytes could ask for gigabytes
         if (width * height > best_ratio * bytes.size())
             refuse(file, "the OpenEXR file is broken: it ends too early");
-        image.width = static_cast<std::uint32_t>(width);
-        image.height = static_cast<std::uint32_t>(height);
+        picture.width = width;
+        picture.height = height;
         const Imf::ChannelList& channels = input.header().channels();
         const auto has = [&](const char* name) { return channels.findChannel(name) != nullptr; };
         if (!has("R") && !has("Y")) refuse(file, "has neither a channel R nor Y; write it as RGB");
         if (!has("R") && (has("RY") || has("BY"))) refuse(file, "has luminance and chroma; write it as RGB");
         const char* const grey = !has("R") ? "Y" : !has("G") && !has("B") ? "R" : nullptr;
         if (window != input.header().displayWindow())
-            image.notes.push_back(file +
-                                  ": has a data window of its own, which is shown as all of the picture");
-        has_opacity = has("A");
+            picture.notes.push_back(file +
+                                    ": has a data window of its own, which is shown as all of the picture");
+        picture.has_opacity = has("A");
         values.assign(width * height, Channels{0, 0, 0, 1});
         Imf::FrameBuffer frame;
         const auto place = [&](const char* name, std::size_t channel, double fallback) {
@@ -203,11 +237,34 @@ TextureImage decode_exr(const std::string& file, const std::string& bytes, Texel
     } catch (const Iex::BaseExc& error) {
         refuse(file, std::string("the OpenEXR file is broken: ") + error.what());
     }
+    return picture;
+}
+
+/// A power of two that brings a number below the largest float of 16 bits, or 1.
+float scale_for(float brightest) {
+    constexpr float largest = 32768;
+    return brightest > largest ? std::ldexp(1.0f, std::ilogb(brightest / largest) + 1) : 1.0f;
+}
+
+TextureImage texels_of(const std::string& file, FloatPicture picture, TexelMeaning meaning) {
+    TextureImage image;
+    image.width = static_cast<std::uint32_t>(picture.width);
+    image.height = static_cast<std::uint32_t>(picture.height);
+    image.notes = std::move(picture.notes);
     bool was_bad = false, was_bright = false;
-    const float most = meaning == TexelMeaning::radiance ? 65504.0f : 1.0f; // the largest float of 16 bits
-    image.texels.reserve(values.size());
-    for (Channels& value : values) {
-        if (has_opacity && value[3] > 0) // OpenEXR stores colours times their opacity
+    float most = meaning == TexelMeaning::radiance ? 65504.0f : 1.0f; // the largest float of 16 bits
+    if (meaning == TexelMeaning::environment) {
+        most = 1e15f; // as of all colours
+        float brightest = 0;
+        for (const Channels& value : picture.values)
+            for (std::size_t channel = 0; channel < 3; ++channel)
+                if (value[channel] > brightest) brightest = value[channel];
+        image.scale = scale_for(std::min(brightest, most));
+    }
+    image.texels.reserve(picture.values.size());
+    for (Channels& value : picture.values) {
+        if (picture.has_opacity && value[3] > 0 &&
+            meaning != TexelMeaning::environment) // OpenEXR stores colours times their opacity
             for (std::size_t channel = 0; channel < 3; ++channel) value[channel] /= value[3];
         for (std::size_t channel = 0; channel < value.size(); ++channel) {
             float& number = value[channel];
@@ -219,22 +276,30 @@ TextureImage decode_exr(const std::string& file, const std::string& bytes, Texel
                 was_bright = true;
             }
         }
+        for (std::size_t channel = 0; channel < 3; ++channel) value[channel] /= image.scale;
         image.texels.push_back(packed(value));
     }
     if (was_bad) image.notes.push_back(file + ": has values that are negative or NaN; they are 0");
     if (was_bright)
         image.notes.push_back(file + ": has values above " +
-                              (most > 1 ? "65504; they are that" : "1; they are 1"));
+                              (most > 65504 ? "1e15; they are that"
+                               : most > 1   ? "65504; they are that"
+                                            : "1; they are 1"));
     return image;
 }
 
 } // namespace
 
 TextureImage decode_texture(const std::string& file, std::string bytes, TexelMeaning meaning) {
-    if (!is_png(bytes) && !is_jpeg(bytes) && !is_exr(bytes))
-        refuse(file, "is neither PNG nor JPEG nor OpenEXR; convert it");
+    const bool has_floats = is_exr(bytes) || is_hdr(bytes);
+    if (meaning == TexelMeaning::environment && !has_floats)
+        refuse(file, "is neither Radiance HDR nor OpenEXR; convert it");
+    if (!is_png(bytes) && !is_jpeg(bytes) && !has_floats)
+        refuse(file, "is neither PNG nor JPEG nor OpenEXR nor Radiance HDR; convert it");
     TextureImage image =
-        is_exr(bytes) ? decode_exr(file, bytes, meaning) : decode_samples(file, std::move(bytes), meaning);
+        has_floats
+            ? texels_of(file, is_exr(bytes) ? decode_exr(file, bytes) : decode_hdr(file, bytes), meaning)
+            : decode_samples(file, std::move(bytes), meaning);
     image.is_opaque = is_opaque(image);
     if (meaning == TexelMeaning::opacity && image.is_opaque) {
         take_grey_for_opacity(image);

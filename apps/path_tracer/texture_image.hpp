@@ -14,6 +14,7 @@ namespace path_tracer {
 enum class TexelMeaning : std::uint8_t {
     reflectance, ///< colours, which become linear; what is above 1 becomes 1
     radiance,    ///< the same, as bright as they are
+    environment, ///< the same, from far away: with a scale, so that the sun fits in, too
     numbers,     ///< of normals, metal and the like: as they are stored
     opacity      ///< the picture's opacity, or its grey if all of it is opaque
 };
@@ -23,14 +24,15 @@ struct TextureImage {
     std::uint32_t width = 0, height = 0;
     std::vector<Texel> texels;      ///< [height x width], the upper row first
     bool is_opaque = true;          ///< all of it
+    float scale = 1;                ///< of an environment: factor of its colours
     std::vector<std::string> notes; ///< what of it had to be changed
 };
 
 /// Most texels of a picture: 16384 x 16384.
 constexpr std::size_t most_texels = std::size_t{1} << 28;
 
-/// Reads PNG (any depth), JPEG and OpenEXR (R, G, B, A, or one grey channel Y), by the first bytes. `file`:
-/// for messages.
+/// Reads PNG (any depth), JPEG, Radiance HDR and OpenEXR (R, G, B, A, or one grey channel Y), by the first
+/// bytes. `file`: for messages.
 ///
 /// Colours of PNG and JPEG are sRGB, of OpenEXR linear. NaN and what is below 0 becomes 0, with a note.
 /// Errors  invalid_argument: another format, broken, or more than `most_texels`

@@ -29,7 +29,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
                     __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -46,7 +46,7 @@ public:
                 std::uint32_t tasks)
         : frame_(frame),
           samples_(samples),
-          program_(source(), std::string("-cl-fp32-correctly-rounded-divide-sqrt -DHAS_CORNERS=") +
+          program_(source(), std::string("-cl-fp32-correctly-rounded-divide-sqrt -DSHADING=") +
                                  std::to_string(frame.shading)),
           tasks_(cut(this, (frame.height + rows_of_band - 1) / rows_of_band, tasks)),
           scene_{vectors_.add(std::span(scene.nodes)),         vectors_.add(std::span(scene.triangles)),
@@ -113,6 +113,9 @@ private:
                               view<Light>(buffers[4]),
                               view<CornerShading>(buffers[5]),
                               view<CornerColours>(buffers[6]),
+                              {},
+                              {},
+                              {},
                               {},
                               {},
                               {},

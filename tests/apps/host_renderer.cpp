@@ -24,7 +24,7 @@ SceneView view_of(const PreparedScene& scene) {
             view(scene.materials),      view(scene.lights),         view(scene.corner_shading),
             view(scene.corner_colours), view(scene.corner_places),  view(scene.surface_textures),
             view(scene.textures),       view(scene.texture_levels), view(scene.texels),
-            view(scene.finishes),       view(scene.albedos)};
+            view(scene.finishes),       view(scene.albedos),        view(scene.environment)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
@@ -33,9 +33,7 @@ Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t w
     frame.width = width;
     frame.height = height;
     frame.max_depth = 8;
-    frame.lights = scene.light_count;
-    frame.shading = scene.shading;
-    frame.has_holes = scene.has_holes ? 1 : 0;
+    use_scene(frame, scene);
     frame.seed_low = 1;
     return frame;
 }
