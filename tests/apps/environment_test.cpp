@@ -1,6 +1,7 @@
 // Light from far away: where directions lie in its picture, how often shadow rays go there, and what it
 // lights.
 #include "apps/error_of.hpp"
+#include "apps/hdr_builder.hpp"
 #include "apps/host_renderer.hpp"
 #include "apps/scene_builder.hpp"
 #include "apps/seeds.hpp"
@@ -21,21 +22,6 @@ namespace path_tracer::test {
 namespace {
 
 using headrace::test::ScratchFolder;
-
-/// A Radiance HDR file without compression: each colour as a mantissa of 8 bits for red, green and blue, and
-/// an exponent.
-std::string hdr_of(int width, int height, const std::vector<Rgb>& colours) {
-    std::string bytes = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) + " +X " +
-                        std::to_string(width) + "\n";
-    for (const Rgb& colour : colours) {
-        const float most = largest(colour);
-        const int exponent = most > 0 ? std::ilogb(most) + 1 : 0;
-        for (const float part : {colour.r, colour.g, colour.b})
-            bytes += static_cast<char>(most > 0 ? std::min(255.0f, std::ldexp(part, 8 - exponent)) : 0);
-        bytes += static_cast<char>(most > 0 ? exponent + 128 : 0);
-    }
-    return bytes;
-}
 
 class Environment : public Seeded {
 protected:

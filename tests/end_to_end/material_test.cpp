@@ -1,6 +1,7 @@
 // Materials of glTF on every device: white ones under a white sky lose no light, and coloured ones in the
 // light of a lamp look as they do on the processor.
 #include "apps/gltf_builder.hpp"
+#include "apps/hdr_builder.hpp"
 #include "end_to_end/path_tracer.hpp"
 #include <devices/two_private_cpus.hpp>
 
@@ -92,14 +93,34 @@ protected:
         const std::string devices = GetParam();
         if (devices != test::two_private_cpus) HEADRACE_SKIP_WITHOUT(devices);
     }
-    Image shown(const std::string& gltf, const char* devices, const Options& more) {
+    Image shown(const std::string& gltf, const char* devices, const Options& more,
+                const char* camera = "0,2.5,5,0,0,0.5,40") {
         folder_.write("scene.gltf", gltf);
-        return render(folder_, Options{"--scene", "scene.gltf", "--camera", "0,2.5,5,0,0,0.5,40", "--devices",
+        return render(folder_, Options{"--scene", "scene.gltf", "--camera", camera, "--devices",
                                        test::device_list(devices), "--width", "64", "--height", "36"} +
                                    more);
     }
+    void expect_lit_as_on_the_processor(const std::string& gltf, const Options& light) {
+        const Options options = light + Options{"--spp", "16", "--max-depth", "6"};
+        const Image on_processor = shown(gltf, "cpu", options);
+        for (const char* kernel : {"consumer", "producer"}) {
+            const Image here = shown(gltf, GetParam(), options + Options{"--kernel", kernel});
+            ASSERT_EQ(here.values.size(), on_processor.values.size());
+            double sum = 0, on_processor_sum = 0;
+            std::size_t differing = 0;
+            for (std::size_t i = 0; i < here.values.size(); ++i) {
+                differing +=
+                    std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
+                sum += static_cast<double>(here.values[i]);
+                on_processor_sum += static_cast<double>(on_processor.values[i]);
+            }
+            // Rounding sends some samples elsewhere, and 16 of them are a pixel.
+            EXPECT_LT(differing, here.values.size() / 12) << kernel;
+            EXPECT_NEAR(sum / on_processor_sum, 1, 5e-3) << kernel;
+            EXPECT_GT(sum / static_cast<double>(here.values.size()), 0.1);
+        }
+    }
 
-private:
     Scratch folder_;
 };
 
@@ -122,25 +143,42 @@ TEST_P(Materials, WhiteOnesLoseNoLight) {
 }
 
 TEST_P(Materials, AreLitAsOnTheProcessor) {
-    const std::string gltf = scene_of(all_materials("[0.8,0.5,0.2,1]"), true);
-    const Options options{"--sky", "0.2,0.3,0.4", "--spp", "16", "--max-depth", "6"};
-    const Image on_processor = shown(gltf, "cpu", options);
-    for (const char* kernel : {"consumer", "producer"}) {
-        const Image here = shown(gltf, GetParam(), options + Options{"--kernel", kernel});
-        ASSERT_EQ(here.values.size(), on_processor.values.size());
-        double sum = 0, on_processor_sum = 0;
-        std::size_t differing = 0;
-        for (std::size_t i = 0; i < here.values.size(); ++i) {
-            differing +=
-                std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
-            sum += static_cast<double>(here.values[i]);
-            on_processor_sum += static_cast<double>(on_processor.values[i]);
-        }
-        // Rounding sends some samples elsewhere, and 16 of them are a pixel.
-        EXPECT_LT(differing, here.values.size() / 12) << kernel;
-        EXPECT_NEAR(sum / on_processor_sum, 1, 5e-3) << kernel;
-        EXPECT_GT(sum / static_cast<double>(here.values.size()), 0.1);
+    expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), true),
+                                   {"--sky", "0.2,0.3,0.4"});
+}
+
+TEST_P(Materials, AreLitByAnEnvironmentAsOnTheProcessor) {
+    std::vector<path_tracer::Rgb> sky;
+    for (int i = 0; i < 16 * 8; ++i) {
+        const auto grey = static_cast<float>(i % 7) * 0.1f;
+        sky.push_back({grey, 0.3f, 0.7f - grey});
     }
+    sky[3 * 16 + 5] = {60, 50, 40}; // the sun
+    folder_.write("sky.hdr", path_tracer::test::hdr_of(16, 8, sky));
+    const Options options{"--environment",       "sky.hdr", "--environment-rotate", "70",
+                          "--environment-scale", "0.5"};
+    for (const bool has_lamp : {false, true})
+        expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), has_lamp), options);
+}
+
+TEST_P(Materials, EnvironmentsAreScaledAndTurned) {
+    folder_.write(
+        "sky.hdr",
+        path_tracer::test::hdr_of(
+            4, 2, {{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}}));
+    // Between the middles of two columns it is their mean: towards -z that of the second and the third.
+    const auto seen = [&](const char* degrees, const char* scale) {
+        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), false), GetParam(),
+                                  {"--environment", "sky.hdr", "--environment-rotate", degrees,
+                                   "--environment-scale", scale, "--spp", "4"},
+                                  "0,50,0,0,50,-1,0.1");
+        return static_cast<double>(image.values[3 * (18 * 64 + 32)]);
+    };
+    EXPECT_NEAR(seen("0", "1"), 3, 0.02);
+    EXPECT_NEAR(seen("0", "2"), 6, 0.04);
+    EXPECT_NEAR(seen("90", "1"), 6, 0.02); // what was to the right is before us
+    EXPECT_NEAR(seen("-90", "1"), 1.5, 0.02);
+    EXPECT_NEAR(seen("360", "1"), 3, 0.02);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Materials, testing::ValuesIn(every_device),
