@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes materials.gltf: rows of spheres, each row a material, rougher from left to right.
+"""Writes materials.gltf, rows of spheres, each row a material, rougher from left to right; and sky.hdr, a sky with a sun.
 
     python3 make_materials.py FOLDER
     headrace-path-tracer --scene FOLDER/materials.gltf --width 960 --height 640 --spp 1024 --max-depth 16 \
                          --sky 0.5,0.55,0.6 --out materials.png
 
 The rows, from the upper one to the lower one: gold, red plastic, rough glass, panes of rough glass, a coat on blue,
-and cloth. It needs nothing but Python, and writes the same bytes each time.
+and cloth. With `--environment FOLDER/sky.hdr` in place of `--sky`, the sun shines on them. The script needs nothing but Python, and writes the same bytes each time.
 """
 import base64
 import json
@@ -118,6 +118,24 @@ class Gltf:
         file.write_text(json.dumps(self.json, indent=1) + "\n")
 
 
+def rgbe(colour):
+    """A pixel of Radiance's format: mantissas of 8 bits, and their exponent."""
+    fraction, exponent = math.frexp(max(colour))
+    return bytes([min(255, int(part * 2 ** (8 - exponent))) for part in colour] + [exponent + 128])
+
+
+def sky(width=256, height=128):
+    pixels = b""
+    for row in range(height):
+        for column in range(width):
+            down = (row + 0.5) / height
+            colour = (0.3 + 0.4 * down, 0.45 + 0.35 * down, 0.9) if down < 0.5 else (0.25, 0.22, 0.2)
+            if (column - 90) ** 2 + (row - 36) ** 2 < 4:
+                colour = (4000, 3600, 3000)  # the sun
+            pixels += rgbe(colour)
+    return f"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n".encode() + pixels
+
+
 def main():
     gltf = Gltf()
     ball, flat = gltf.shape(sphere(), True), gltf.shape(square(), False)
@@ -138,6 +156,7 @@ def main():
     tilt = math.radians(-52) / 2
     gltf.node(camera=0, translation=[0, 8.6, 7.0], rotation=[math.sin(tilt), 0, 0, math.cos(tilt)])
     gltf.write(Path(sys.argv[1]) / "materials.gltf")
+    (Path(sys.argv[1]) / "sky.hdr").write_bytes(sky())
 
 
 if __name__ == "__main__":
