@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -164,23 +165,76 @@ struct FloatPicture {
     std::vector<std::string> notes{};
 };
 
+/// The bytes of a file, as the library asks for them.
+class HdrBytes {
+public:
+    explicit HdrBytes(std::string_view bytes) : bytes_(bytes) {}
+    static stbi_io_callbacks callbacks() { return {&HdrBytes::read, &HdrBytes::skip, &HdrBytes::is_at_end}; }
+    /// More was asked for than there is. The library takes it for zeros.
+    [[nodiscard]] bool ended_early() const { return ended_early_; }
+
+private:
+    static int read(void* self, char* to, int count) {
+        auto& own = *static_cast<HdrBytes*>(self);
+        const std::string_view next = own.bytes_.substr(0, static_cast<std::size_t>(std::max(count, 0)));
+        std::copy(next.begin(), next.end(), to);
+        own.bytes_.remove_prefix(next.size());
+        own.ended_early_ |= next.empty() && count > 0;
+        return static_cast<int>(next.size());
+    }
+    static void skip(void* self, int count) {
+        auto& own = *static_cast<HdrBytes*>(self);
+        own.bytes_.remove_prefix(std::min(static_cast<std::size_t>(std::max(count, 0)), own.bytes_.size()));
+    }
+    static int is_at_end(void* self) { return static_cast<HdrBytes*>(self)->bytes_.empty() ? 1 : 0; }
+
+    std::string_view bytes_;
+    bool ended_early_ = false;
+};
+
+/// By what a program has multiplied the radiance before it wrote the file.
+double exposure_of(std::string_view bytes) {
+    constexpr std::string_view keyword = "EXPOSURE=";
+    double product = 1;
+    for (std::string_view line; !bytes.empty();) {
+        const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+        line = bytes.substr(0, end);
+        bytes.remove_prefix(std::min(end + 1, bytes.size()));
+        if (line.empty()) break; // the header's end
+        if (!line.starts_with(keyword)) continue;
+        line.remove_prefix(keyword.size());
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        double value = 1;
+        if (std::from_chars(line.data(), line.data() + line.size(), value).ec == std::errc{} && value > 0)
+            product *= value;
+    }
+    return product > 0 && std::isfinite(product) ? product : 1;
+}
+
 FloatPicture decode_hdr(const std::string& file, const std::string& bytes) {
-    const auto refuse_broken = [&] {
-        refuse(file, std::string("the Radiance HDR file is broken: ") + stbi_failure_reason());
+    const auto refuse_broken = [&](const char* why) {
+        refuse(file, std::string("the Radiance HDR file is broken: ") + why);
     };
-    const auto* const begin = reinterpret_cast<const stbi_uc*>(bytes.data());
-    const int size = static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max()));
+    const stbi_io_callbacks callbacks = HdrBytes::callbacks();
     int width = 0, height = 0, channels = 0;
-    if (stbi_info_from_memory(begin, size, &width, &height, &channels) == 0) refuse_broken();
+    HdrBytes header(bytes);
+    if (stbi_info_from_callbacks(&callbacks, &header, &width, &height, &channels) == 0 || width < 1 ||
+        height < 1)
+        refuse_broken(stbi_failure_reason());
     FloatPicture picture{static_cast<std::size_t>(width), static_cast<std::size_t>(height)};
     check_size(file, picture.width, picture.height);
+    constexpr std::size_t best_ratio = 16; // pixels of a byte; or a few bytes could ask for gigabytes
+    if (picture.width * picture.height > best_ratio * bytes.size()) refuse_broken("it ends too early");
+    HdrBytes all(bytes);
     const std::unique_ptr<float, decltype(&stbi_image_free)> values(
-        stbi_loadf_from_memory(begin, size, &width, &height, &channels, 3), &stbi_image_free);
-    if (values == nullptr) refuse_broken();
+        stbi_loadf_from_callbacks(&callbacks, &all, &width, &height, &channels, 3), &stbi_image_free);
+    if (values == nullptr) refuse_broken(stbi_failure_reason());
+    if (all.ended_early()) refuse_broken("it ends too early");
     picture.values.resize(picture.width * picture.height);
+    const auto factor = static_cast<float>(1 / exposure_of(bytes));
     const float* next = values.get();
     for (Channels& value : picture.values) {
-        value = {next[0], next[1], next[2], 1};
+        value = {next[0] * factor, next[1] * factor, next[2] * factor, 1};
         next += 3;
     }
     return picture;

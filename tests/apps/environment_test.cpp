@@ -161,6 +161,13 @@ TEST_P(Environment, KeepsASunThatFloatsOfSixteenBitsDoNotHold) {
     EXPECT_LT(most, 1.01e6);
 }
 
+TEST_P(Environment, RadianceIsThatBeforeAnExposure) {
+    std::string bytes = hdr_of(1, 1, {{1, 2, 3}});
+    bytes.insert(bytes.find("\nFORMAT"), "\nEXPOSURE=4\nEXPOSURE= 0.5");
+    const TextureImage image = load_environment(folder.write("sky.hdr", bytes), {});
+    EXPECT_NEAR(double{texel_value(image.texels[0]).colour.g}, 1, 1e-2);
+}
+
 TEST_P(Environment, BadFilesAreRefused) {
     const auto refused = [&](const std::string& name, const std::string& bytes) {
         return headrace::test::error_of(
@@ -172,6 +179,11 @@ TEST_P(Environment, BadFilesAreRefused) {
     EXPECT_TRUE(refused("a.hdr", "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 100000 +X 100000\n"));
     EXPECT_TRUE(refused("a.hdr", "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 0 +X 4\n"));
     EXPECT_TRUE(refused("a.hdr", "#?RADIANCE\nno such thing"));
+    EXPECT_TRUE(refused("a.hdr", "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 16384 +X 16384\n")); // gigabytes
+    const std::string whole = hdr_of(16, 8, std::vector<Rgb>(128, {1, 2, 3}));
+    EXPECT_FALSE(whole.empty());
+    for (const std::size_t lacks : {5u, 64u, 300u})
+        EXPECT_TRUE(refused("a.hdr", whole.substr(0, whole.size() - lacks))) << lacks;
     EXPECT_TRUE(refused("a.exr", std::string("\x76\x2f\x31\x01", 4) + "and nothing else"));
 }
 
