@@ -97,6 +97,16 @@ TEST(PathTracerOptions, AreTaken) {
     EXPECT_EQ(options.trace.json, "t.json");
 }
 
+TEST(PathTracerOptions, LightMayComeFromAPicture) {
+    const Options options = parse({"--scene", "a.obj", "--environment", "sky.hdr", "--environment-scale",
+                                   "2.5", "--environment-rotate", "-90", "--single-scatter"});
+    EXPECT_EQ(options.environment, "sky.hdr");
+    EXPECT_EQ(options.environment_scale, 2.5);
+    EXPECT_EQ(options.environment_degrees, -90);
+    EXPECT_EQ(options.scattering, Scattering::single);
+    EXPECT_EQ(parse({"--scene", "a.obj"}).scattering, Scattering::multiple);
+}
+
 TEST(PathTracerOptions, NoDirectLightMeansNoShadowRays) {
     EXPECT_EQ(parse({"--scene", "a.obj"}).shadow_rays, 1u);
     EXPECT_EQ(parse({"--scene", "a.obj", "--no-direct-light"}).shadow_rays, 0u);
@@ -134,6 +144,10 @@ TEST(PathTracerOptions, RefusalsNameTheOption) {
                                                        {"--camera", "0,0,0,0,0,1,60,nan"},
                                                        {"--camera", "0,0,0,0,0,1,60,1,2"},
                                                        {"--exposure", "bright"},
+                                                       {"--environment-scale", "-1"},
+                                                       {"--environment-scale", "1e16"},
+                                                       {"--environment-rotate", "around"},
+                                                       {"--environment-rotate", "nan"},
                                                        {"--exposure", "101"},
                                                        {"--tone-map", "filmic"},
                                                        {"--kernel", "both"},
