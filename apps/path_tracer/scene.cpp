@@ -98,6 +98,10 @@ std::optional<std::string> fault_of(const SurfaceDescription& surface) {
         for (const float value : {part.r, part.g, part.b})
             if (!(value >= 0 && value <= 1e15f))
                 return "a colour is negative or not finite; mend the material";
+    for (const float share :
+         {surface.metallic, surface.transmitted, surface.roughness, surface.highlight_edge, surface.coat,
+          surface.coat_roughness, surface.sheen_roughness})
+        if (!(share >= 0 && share <= 1)) return "a factor is not between 0 and 1; mend the material";
     if (surface.may_be_glass() && !(surface.ior >= 0.1f && surface.ior <= 100))
         return "the index of refraction is not between 0.1 and 100; mend the material";
     return std::nullopt;
