@@ -25,7 +25,8 @@ TEST(Furnace, ClosedRoomSumsTheGeometricSeriesWithoutVariance) {
         Frame frame = small_frame(room, inside, 32, 24);
         frame.max_depth = depth;
         const double expected = (1 - std::pow(0.8, depth)) / (1 - 0.8);
-        for (uint64_t i = 0; i < 32 * 24 * 64; ++i) { // every sample, not the mean: one that leaks shows
+        for (uint64_t i = 0; i < std::uint64_t{32} * 24 * 64;
+             ++i) { // every sample, not the mean: one that leaks shows
             PathVertex vertex = begin_path(frame, i);
             float radiance = 0;
             for (bool goes_on = true; goes_on;) {
@@ -71,7 +72,7 @@ TEST(Sky, ConvexLambertBodyShowsItsAlbedoInEverySample) {
     Frame frame = small_frame(body, {{3, 2, 4}, {0, 0, 0}, 20}, 32, 24);
     frame.sky = {1, 1, 1};
     int hits = 0;
-    for (uint64_t i = 0; i < 32 * 24 * 32; ++i) {
+    for (uint64_t i = 0; i < std::uint64_t{32} * 24 * 32; ++i) {
         const VertexResult first = trace_vertex(view_of(body), frame, begin_path(frame, i));
         if (!first.goes_on) continue; // sky
         ++hits;
@@ -235,7 +236,7 @@ TEST(Noise, IsBoundedBesideALamp) {
     const PreparedScene room = prepare_scene(builder.scene());
     Frame frame = small_frame(room, {{0, 0, 0.95f}, {0, 0.2f, 0}, 90}, 32, 32);
     frame.shadow_rays = 1;
-    for (uint64_t i = 0; i < 32 * 32 * 128; ++i) {
+    for (uint64_t i = 0; i < std::uint64_t{32} * 32 * 128; ++i) {
         PathVertex vertex = begin_path(frame, i);
         for (bool goes_on = true; goes_on;) {
             const VertexResult result = trace_vertex(view_of(room), frame, vertex);

@@ -72,7 +72,7 @@ std::string scene_of(const std::array<std::string, materials>& list, bool has_la
     };
     for (int i = 0; i < materials; ++i)
         add(list[static_cast<std::size_t>(i)], R"(,"translation":[)" + std::to_string(i % 4 * 1.1 - 1.65) +
-                                                   ",0," + std::to_string(i / 4 * 1.2) +
+                                                   ",0," + std::to_string((i < 4 ? 0 : 1) * 1.2) +
                                                    R"(],"rotation":[0,0.2588,0,0.9659])");
     add(list.back(), R"(,"translation":[0,-0.9,0],"scale":[8,1,8])");
     if (has_lamp)
@@ -172,7 +172,7 @@ TEST_P(Materials, EnvironmentsAreScaledAndTurned) {
                                   {"--environment", "sky.hdr", "--environment-rotate", degrees,
                                    "--environment-scale", scale, "--spp", "4"},
                                   "0,50,0,0,50,-1,0.1");
-        return static_cast<double>(image.values[3 * (18 * 64 + 32)]);
+        return static_cast<double>(image.values[std::size_t{3} * (18 * 64 + 32)]);
     };
     EXPECT_NEAR(seen("0", "1"), 3, 0.02);
     EXPECT_NEAR(seen("0", "2"), 6, 0.04);
