@@ -18,7 +18,8 @@ inline std::string hdr_of(int width, int height, const std::vector<Rgb>& colours
         const float most = largest(colour);
         const int exponent = most > 0 ? std::ilogb(most) + 1 : 0;
         for (const float part : {colour.r, colour.g, colour.b})
-            bytes += static_cast<char>(most > 0 ? std::min(255.0f, std::ldexp(part, 8 - exponent)) : 0);
+            bytes += static_cast<char>(
+                static_cast<unsigned char>(most > 0 ? std::min(255.0f, std::ldexp(part, 8 - exponent)) : 0));
         bytes += static_cast<char>(most > 0 ? exponent + 128 : 0);
     }
     return bytes;
