@@ -71,7 +71,6 @@ void add_environment(const TextureImage& image, PreparedScene& scene) {
     scene.environment_rows = rows;
     scene.environment_scale = image.scale;
     scene.environment_texture = add_texture(image, scene);
-    scene.shading = SHADING_FULL;
 }
 
 } // namespace path_tracer

@@ -14,7 +14,7 @@ namespace path_tracer {
 /// Errors  not_found, io, invalid_argument: another format, broken, too large, or black all over
 [[nodiscard]] TextureImage load_environment(const std::filesystem::path& file, const FileRules& rules);
 
-/// Puts it into a scene, as where rays go that leave it. The scene's shading is full then.
+/// Puts it into a scene, whose shading has to be full, as where rays go that leave it.
 void add_environment(const TextureImage& image, PreparedScene& scene);
 
 } // namespace path_tracer

@@ -2,6 +2,7 @@
 #include "apps/host_renderer.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 namespace path_tracer::test {
 namespace {
@@ -68,40 +69,40 @@ std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& fram
 
 } // namespace
 
-VertexResult trace_vertex(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
+namespace {
+
+/// Calls `use` with the frame's shading as a constant.
+template <class Use>
+auto with_shading(const Frame& frame, const Use& use) {
     switch (static_cast<Shading>(frame.shading)) {
     case SHADING_FLAT:
-        return path_tracer::trace_vertex<SHADING_FLAT>(scene, frame, vertex);
+        return use(std::integral_constant<int, SHADING_FLAT>{});
     case SHADING_CORNERS:
-        return path_tracer::trace_vertex<SHADING_CORNERS>(scene, frame, vertex);
+        return use(std::integral_constant<int, SHADING_CORNERS>{});
     case SHADING_FULL:
         break;
     }
-    return path_tracer::trace_vertex<SHADING_FULL>(scene, frame, vertex);
+    return use(std::integral_constant<int, SHADING_FULL>{});
+}
+
+} // namespace
+
+VertexResult trace_vertex(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
+    return with_shading(frame, [&](auto shading) {
+        return path_tracer::trace_vertex<decltype(shading)::value>(scene, frame, vertex);
+    });
 }
 
 std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
-    switch (static_cast<Shading>(frame.shading)) {
-    case SHADING_FLAT:
-        return sum_with_consumer<TracePath>(scene, frame, samples);
-    case SHADING_CORNERS:
-        return sum_with_consumer<TracePathWithCorners>(scene, frame, samples);
-    case SHADING_FULL:
-        break;
-    }
-    return sum_with_consumer<TracePathWithFinishes>(scene, frame, samples);
+    return with_shading(frame, [&](auto shading) {
+        return sum_with_consumer<AnyTracePath<decltype(shading)::value>>(scene, frame, samples);
+    });
 }
 
 std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
-    switch (static_cast<Shading>(frame.shading)) {
-    case SHADING_FLAT:
-        return sum_with_producer<TraceSegment>(scene, frame, samples);
-    case SHADING_CORNERS:
-        return sum_with_producer<TraceSegmentWithCorners>(scene, frame, samples);
-    case SHADING_FULL:
-        break;
-    }
-    return sum_with_producer<TraceSegmentWithFinishes>(scene, frame, samples);
+    return with_shading(frame, [&](auto shading) {
+        return sum_with_producer<AnyTraceSegment<decltype(shading)::value>>(scene, frame, samples);
+    });
 }
 
 Estimate estimate(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
