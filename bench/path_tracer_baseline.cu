@@ -82,21 +82,14 @@ struct DeviceScene {
     SceneView view;
 
     explicit DeviceScene(const PreparedScene& scene)
-        : view{upload(scene.nodes, owners),
-               upload(scene.triangles, owners),
-               upload(scene.details, owners),
-               upload(scene.materials, owners),
-               upload(scene.lights, owners),
-               upload(scene.corner_shading, owners),
-               upload(scene.corner_colours, owners),
-               upload(scene.corner_places, owners),
-               upload(scene.surface_textures, owners),
-               upload(scene.textures, owners),
-               upload(scene.texture_levels, owners),
-               upload(scene.texels, owners),
-               upload(scene.finishes, owners),
-               upload(scene.albedos, owners),
-               upload(scene.environment, owners)} {}
+        : view{upload(scene.nodes, owners),          upload(scene.triangles, owners),
+               upload(scene.details, owners),        upload(scene.materials, owners),
+               upload(scene.lights, owners),         upload(scene.punctual_lights, owners),
+               upload(scene.corner_shading, owners), upload(scene.corner_colours, owners),
+               upload(scene.corner_places, owners),  upload(scene.surface_textures, owners),
+               upload(scene.textures, owners),       upload(scene.texture_levels, owners),
+               upload(scene.texels, owners),         upload(scene.finishes, owners),
+               upload(scene.albedos, owners),        upload(scene.environment, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {

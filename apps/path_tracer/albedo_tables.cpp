@@ -101,10 +101,15 @@ void fill(AlbedoEntry* table, const EntryOf& entry_of) {
 } // namespace
 
 AlbedoTables::AlbedoTables(Scattering scattering)
-    : scattering_(scattering), entries_(PATH_TRACER_FIRST_GLASS_TABLE * entries_of_table) {
-    fill(entries_.data(), entry_of_facets);
-    if (scattering == Scattering::single)
-        for (AlbedoEntry& entry : entries_) entry.boost = 0;
+    : scattering_(scattering), entries_(PATH_TRACER_FIRST_GLASS_TABLE * entries_of_table) {}
+
+void AlbedoTables::add_facets() {
+    if (std::exchange(has_facets_, true)) return;
+    fill(entries_.data(), [this](const Place& at) {
+        AlbedoEntry entry = entry_of_facets(at);
+        if (scattering_ == Scattering::single) entry.boost = 0;
+        return entry;
+    });
 }
 
 void AlbedoTables::add_fibres() {

@@ -22,7 +22,8 @@ class AlbedoTables {
 public:
     explicit AlbedoTables(Scattering scattering);
 
-    void add_fibres(); ///< else their table is 0
+    void add_facets(); ///< else their table is 0
+    void add_fibres(); ///< the same
     /// The place of the tables for glass of this index of refraction, in Finish::glass_table.
     [[nodiscard]] std::uint32_t glass(float ior);
     [[nodiscard]] std::vector<AlbedoEntry> take() { return std::move(entries_); }
@@ -30,7 +31,7 @@ public:
 private:
     Scattering scattering_;
     std::vector<AlbedoEntry> entries_;
-    bool has_fibres_ = false;
+    bool has_facets_ = false, has_fibres_ = false;
     std::vector<float> indices_; ///< of refraction, in the order of their tables
 };
 

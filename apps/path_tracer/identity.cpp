@@ -79,6 +79,13 @@ std::string fingerprint_of(const Scene& scene) {
             bytes.add(place.v);
         }
     for (const TextureImage& image : scene.images) bytes.add(image);
+    for (const PunctualLightDescription& light : scene.lights) {
+        bytes.add(light.kind);
+        bytes.add(light.place);
+        bytes.add(light.axis);
+        bytes.add(light.strength);
+        for (const double value : {light.range, light.inner_cosine, light.outer_cosine}) bytes.add(value);
+    }
     for (const SurfaceDescription& material : scene.materials) {
         for (const Rgb& colour : {material.base, material.mirror, material.highlight, material.absorption,
                                   material.sheen, material.emission})

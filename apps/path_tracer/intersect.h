@@ -8,6 +8,10 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
+HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
+    return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
+}
+
 /// Kinds of a node's children; neither for PATH_TRACER_WALK_ENDS.
 HEADRACE_FUNCTION bool is_inner(uint32_t child) { return (child & 15) == 0; }
 HEADRACE_FUNCTION bool is_leaf(uint32_t child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }

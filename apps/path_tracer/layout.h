@@ -201,12 +201,27 @@ typedef enum Shading {
     SHADING_FULL = 2     ///< and textures, holes, and all of Finish
 } Shading;
 
-/// One column of an alias table over the emitting triangles, weighted by area x luminance.
+/// One column of an alias table over all lights but the environment, weighted by power.
 typedef struct Light {
-    uint32_t triangle; ///< index into the triangles
-    float keep;        ///< chance to stay in this column
-    uint32_t alias;    ///< the column to go to otherwise
+    uint32_t emitter; ///< index into the triangles; or PATH_TRACER_PUNCTUAL | index into the PunctualLights
+    float keep;       ///< chance to stay in this column
+    uint32_t alias;   ///< the column to go to otherwise
 } Light;
+
+#define PATH_TRACER_PUNCTUAL 0x80000000u
+
+/// A light without extent, which is found by shadow rays alone. What it sends along a direction at an angle
+/// to `axis` is `strength` times the square of cone_scale x cosine + cone_offset, held between 0 and 1.
+typedef struct __attribute__((aligned(16))) PunctualLight {
+    Float3 place;        ///< or the direction to it, if it is far away
+    uint32_t is_far;     ///< 1: it shines with parallel rays
+    Rgb strength;        ///< radiant intensity; or, far away, the irradiance of a surface that faces it
+    float inverse_range; ///< 1 / the distance from which on nothing is lit; 0: there is none
+    Float3 axis;
+    float cone_scale, cone_offset;
+    float inverse_chance; ///< of a shadow ray, among all that go to lights
+    uint32_t unused[2];
+} PunctualLight;
 
 /// A part of the picture of an environment: a column of an alias table over all of them.
 typedef struct __attribute__((aligned(16))) EnvironmentCell {
@@ -304,7 +319,7 @@ static_assert(sizeof(BvhNode) == 64 && offsetof(BvhNode, y) == 16 && offsetof(Bv
 static_assert(sizeof(Triangle) == 48 && offsetof(Triangle, material) == 12 && offsetof(Triangle, c) == 32);
 static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
               offsetof(Material, albedo) == 64);
-static_assert(sizeof(Light) == 12);
+static_assert(sizeof(Light) == 12 && sizeof(PunctualLight) == 64);
 static_assert(sizeof(Camera) == 76);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
 static_assert(sizeof(Frame) == 168 && offsetof(Frame, sky) == 132);

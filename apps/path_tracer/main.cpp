@@ -73,6 +73,9 @@ void run(const Options& options) {
     if (scene.cameras.size() > 1 && !options.camera && options.scene_camera.empty() && !options.quiet)
         headrace::log_warning(options.scene.string() + ": has " + std::to_string(scene.cameras.size()) +
                               " cameras, and the first is shown; --list-cameras names them");
+    if (!scene.lights.empty() && options.shadow_rays == 0 && !options.quiet)
+        headrace::log_warning("--no-direct-light: the scene's " + std::to_string(scene.lights.size()) +
+                              " lights without extent are found by shadow rays alone, and not shown");
     const CameraPose view = view_of(options, scene);
     std::optional<TextureImage> environment;
     if (!options.environment.empty()) environment = load_environment(options.environment, options.files);

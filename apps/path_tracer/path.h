@@ -9,9 +9,9 @@
 // which is no hit; a shadow ray passes all such surfaces and loses its share at each.
 #ifndef HEADRACE_PATH_TRACER_PATH_H
 #define HEADRACE_PATH_TRACER_PATH_H
-#include "environment.h"
 #include "image_order.h"
 #include "intersect.h"
+#include "lights.h"
 #include "random_block.h"
 #include "surface.h"
 
@@ -57,10 +57,6 @@ HEADRACE_FUNCTION uint32_t hits_and_length(uint32_t hits, float length) {
     return hits | as_uint(length) >> (31 - PATH_TRACER_LENGTH_BITS) << PATH_TRACER_HITS_BITS;
 }
 
-HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
-    return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
-}
-
 HEADRACE_FUNCTION Float3 camera_origin(const Camera* camera, float u, float v) {
     return add(camera->eye, add(scaled(camera->aside, u), scaled(camera->below, v)));
 }
@@ -101,23 +97,6 @@ HEADRACE_FUNCTION float inside(float coordinate) {
     return coordinate * keep + third;
 }
 
-/// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
-/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance
-/// alone is hopeless.
-///
-/// Source  Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the power heuristic
-HEADRACE_FUNCTION float share(float own, float other) {
-    const float ratio = other / own; // may be infinite, where their squares would make a NaN
-    return 1 / (1 + ratio * ratio);
-}
-
-/// Per solid angle, with which all shadow rays of a hit together go to a point of an emitter with this
-/// Triangle::inverse_density as it is seen from there.
-HEADRACE_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_density, float distance2,
-                                           float light_cosine) {
-    return (float)frame->shadow_rays * frame->lamp_chance * distance2 / (light_cosine * inverse_density);
-}
-
 /// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
 /// part.
 HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) {
@@ -145,86 +124,6 @@ HEADRACE_FUNCTION float light_through(const SceneView* scene, Ray ray, float lim
         limit -= hit.distance;
     }
     return 0;
-}
-
-/// What one shadow ray found: light that comes along ray.direction, if anything can be seen there.
-typedef struct FoundLight {
-    Ray ray;
-    Rgb radiance;
-    float limit;   ///< as far as nothing may be in the way; 0: it goes nowhere
-    float density; ///< per solid angle, of all shadow rays
-} FoundLight;
-
-/// The share of light that is left after a way through glass. Glass is what lies behind its triangles, so the
-/// one at the end or the one where the way begins says whether it was in there.
-///
-/// `left`: where it begins, or PATH_TRACER_NO_TRIANGLE. `met`: a material, met from behind if `is_behind`
-HEADRACE_FUNCTION Rgb left_by_glass(const SceneView* scene, const Frame* frame, uint32_t left, uint32_t met,
-                                    bool is_behind, Float3 direction, float distance_to) {
-    if (frame->has_absorption == 0) return rgb(1, 1, 1);
-    Rgb absorption = rgb(0, 0, 0);
-    if (is_behind) absorption = fetch(scene->finishes, met).absorption;
-    if (is_black(absorption) && left != PATH_TRACER_NO_TRIANGLE &&
-        dot_of(fetch(scene->details, left).normal, direction) < 0)
-        absorption = fetch(scene->finishes, fetch(scene->triangles, left).material).absorption;
-    return rgb(exponential(-absorption.r * distance_to), exponential(-absorption.g * distance_to),
-               exponential(-absorption.b * distance_to));
-}
-
-/// A direction of the environment, by chance.
-HEADRACE_FUNCTION FoundLight find_in_environment(const SceneView* scene, const Frame* frame, Ray ray,
-                                                 Random4 random) {
-    ray.direction = environment_direction(scene, frame, random);
-    ray.goal_id = PATH_TRACER_NO_TRIANGLE;
-    const float density = environment_density(scene, frame, ray.direction);
-    const FoundLight found = {ray, environment_radiance(scene, frame, ray.direction),
-                              density > 0 ? PATH_TRACER_FAR_AWAY : 0.0f, density};
-    return found;
-}
-
-/// A point of an emitter, by chance. `ray`: begins at the hit.
-HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
-                                        Ray ray, Random4 random) {
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
-        const float elsewhere = 1 - frame->lamp_chance;
-        if (random.x < elsewhere) {
-            random.x /= elsewhere;
-            return find_in_environment(scene, frame, ray, random);
-        }
-        random.x = (random.x - elsewhere) / frame->lamp_chance;
-    }
-    uint32_t column = (uint32_t)(random.x * (float)frame->lights);
-    column = column < frame->lights ? column : frame->lights - 1;
-    if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
-    const uint32_t place = scene->lights[column].triangle;
-    const Triangle light = fetch(scene->triangles, place);
-    ray.goal_id = light.id;
-    const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
-    const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
-    const Float3 way = sub(point_of(&light, u, v), ray.origin);
-    Float3 light_normal = fetch(scene->details, place).normal;
-    const bool is_behind = dot_of(light_normal, way) > 0;
-    if (is_behind) light_normal = negated(light_normal);
-
-    const float distance2 = dot_of(way, way);
-    const float distance_to = sqrt(distance2);
-    ray.direction = scaled(way, 1.0f / distance_to);
-    const float light_cosine = -dot_of(light_normal, ray.direction);
-    HEADRACE_GLOBAL const Material* emitter = &scene->materials[light.material];
-    FoundLight found = {ray, emitter->emission, 0, 0};
-    if (!(light_cosine > 0) || ray.goal_id == ray.left_id) return found;
-    // What touches the light, or lies in its plane, does not hide it.
-    found.limit = distance_to * (1 - 0x1p-18f);
-    found.density = shadow_ray_density(frame, light.inverse_density, distance2, light_cosine);
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
-        const SurfacePoint point = {place, u, v, 0};
-        found.radiance = rgb_mul(
-            textured_emission(scene, emitter->textures, &point, found.radiance),
-            left_by_glass(scene, frame, ray.left, light.material, is_behind, ray.direction, distance_to));
-        if (frame->has_holes != 0)
-            found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
-    }
-    return found;
 }
 
 /// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
@@ -256,7 +155,8 @@ HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView
         value = rgb_scaled(value, light_through(scene, found.ray, found.limit));
     else if (is_blocked(scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
-    return rgb_scaled(value, share(found.density, density) * (float)frame->shadow_rays / found.density);
+    const float weight = found.is_seen ? share(found.density, density) : 1.0f;
+    return rgb_scaled(value, weight * (float)frame->shadow_rays / found.density);
 }
 
 /// A ray along `direction`, which meets the triangle at `cosine`, mirrored. Not along the surface: rounding

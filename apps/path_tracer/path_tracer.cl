@@ -6,14 +6,14 @@
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const BvhNode *nodes, __global const Triangle *triangles, __global const TriangleDetail *details,         \
-        __global const Material *materials, __global const Light *lights,                                                 \
+        __global const Material *materials, __global const Light *lights, __global const PunctualLight *punctual_lights,                                                 \
         __global const CornerShading *corner_shading, __global const CornerColours *corner_colours,                    \
         __global const CornerPlaces *corner_places, __global const SurfaceTextures *surface_textures,                  \
         __global const Texture *textures, __global const TextureLevel *texture_levels, __global const Texel *texels,    \
         __global const Finish *finishes, __global const AlbedoEntry *albedos,                                          \
         __global const EnvironmentCell *environment, __global float *film, Frame frame
 #define HEADRACE_SCENE                                                                                                 \
-    nodes, triangles, details, materials, lights, corner_shading, corner_colours, corner_places, surface_textures,     \
+    nodes, triangles, details, materials, lights, punctual_lights, corner_shading, corner_colours, corner_places, surface_textures,     \
         textures, texture_levels, texels, finishes, albedos, environment
 #define HEADRACE_ARGUMENTS HEADRACE_SCENE, film, frame
 
@@ -27,6 +27,7 @@ typedef struct SceneView {
     __global const TriangleDetail* details;
     __global const Material* materials;
     __global const Light* lights;
+    __global const PunctualLight* punctual_lights;
     __global const CornerShading* corner_shading;
     __global const CornerColours* corner_colours;
     __global const CornerPlaces* corner_places;
@@ -41,7 +42,7 @@ typedef struct SceneView {
 
 HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Triangle* triangles,
                                __global const TriangleDetail* details) {
-    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     return scene;
 }
 

@@ -1,9 +1,9 @@
 // apps/path_tracer/prepared_scene.cpp - see prepared_scene.hpp.
 #include "prepared_scene.hpp"
-#include "alias_table.hpp"
 #include "box_test.h"
 #include "bvh.hpp"
 #include "environment_map.hpp"
+#include "prepared_lights.hpp"
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
@@ -182,6 +182,7 @@ Finish finish_of(const SurfaceDescription& surface, const Placement& placement, 
     constexpr float least = 1e-4f;
     if (is_rough_glass && std::abs(finish.ior - 1) < least) finish.ior = 1 + least;
     finish.glass_table = surface.is_thin ? PATH_TRACER_NONE : is_rough_glass ? tables.glass(finish.ior) : 0;
+    if (surface.roughness > 0 || surface.coat_roughness > 0) tables.add_facets();
     if (!is_black(surface.sheen)) tables.add_fibres();
     return finish;
 }
@@ -240,36 +241,14 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const Tex
         prepared.materials.push_back(prepare_material(surface));
     std::vector<std::size_t> places;
     for (const uint32_t index : bvh.order) places.push_back(given.places[index]);
-    prepare_finishes(scene, scattering, environment != nullptr, prepared);
+    // Other kernels know of no lights but triangles.
+    const bool has_other_lights = environment != nullptr || !scene.lights.empty();
+    prepare_finishes(scene, scattering, has_other_lights, prepared);
     prepare_textures(scene, places, prepared);
     if (environment != nullptr) add_environment(*environment, prepared);
     if (prepared.environment.empty()) prepared.environment.resize(1);
     prepare_corners(scene, places, prepared);
-    std::vector<uint32_t> emitters;
-    std::vector<double> weights, radiances; // radiances: of each triangle, its mean luminance
-    double total = 0;
-    EmissionMeans emission(scene);
-    const double none = -1;
-    std::vector<double> seen(given.triangles.size(), none); // a triangle may lie in several leaves
-    for (std::size_t i = 0; i < prepared.triangles.size(); ++i) {
-        double& radiance = seen[bvh.order[i]];
-        const bool is_first = radiance == none;
-        if (is_first) radiance = emission.of(scene.triangles[places[i]]);
-        radiances.push_back(radiance);
-        const double weight = given.areas[bvh.order[i]] * radiance;
-        if (!is_first || !(weight > 0)) continue;
-        emitters.push_back(static_cast<uint32_t>(i));
-        weights.push_back(weight);
-        total += weight;
-    }
-    constexpr double never = std::numeric_limits<float>::max(); // not infinity, which times 0 is no number
-    for (std::size_t i = 0; i < prepared.triangles.size(); ++i)
-        prepared.triangles[i].inverse_density =
-            static_cast<float>(radiances[i] > 0 ? std::min(total / radiances[i], never) : never);
-    prepared.light_count = static_cast<uint32_t>(emitters.size());
-    for (const AliasColumn& column : alias_table(weights))
-        prepared.lights.push_back({emitters[prepared.lights.size()], column.keep, column.alias});
-    if (prepared.lights.empty()) prepared.lights.resize(1);
+    prepare_lights(scene, {bvh.order, places, given.areas}, prepared);
     return prepared;
 }
 

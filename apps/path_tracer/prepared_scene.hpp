@@ -26,6 +26,7 @@ struct PreparedScene {
     std::vector<EnvironmentCell> environment; ///< one if there is none
     std::vector<Material> materials;
     std::vector<Light> lights;
+    std::vector<PunctualLight> punctual_lights;
     uint32_t light_count = 0;
     uint32_t environment_texture = 0, environment_columns = 0, environment_rows = 0; ///< see Frame
     float environment_scale = 0;

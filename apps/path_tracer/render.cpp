@@ -75,6 +75,7 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       details("triangle details", std::span(scene.details)),
       materials("materials", std::span(scene.materials)),
       lights("lights", std::span(scene.lights)),
+      punctual_lights("punctual lights", std::span(scene.punctual_lights)),
       corner_shading("corner shading", std::span(scene.corner_shading)),
       corner_colours("corner colours", std::span(scene.corner_colours)),
       corner_places("corner places", std::span(scene.corner_places)),
@@ -89,21 +90,14 @@ SceneDomains::SceneDomains(PreparedScene& scene)
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
     const auto view = [scene](headrace::Task& task) {
-        return SceneView{task.read(scene.nodes),
-                         task.read(scene.triangles),
-                         task.read(scene.details),
-                         task.read(scene.materials),
-                         task.read(scene.lights),
-                         task.read(scene.corner_shading),
-                         task.read(scene.corner_colours),
-                         task.read(scene.corner_places),
-                         task.read(scene.surface_textures),
-                         task.read(scene.textures),
-                         task.read(scene.texture_levels),
-                         task.read(scene.texels),
-                         task.read(scene.finishes),
-                         task.read(scene.albedos),
-                         task.read(scene.environment)};
+        return SceneView{task.read(scene.nodes),          task.read(scene.triangles),
+                         task.read(scene.details),        task.read(scene.materials),
+                         task.read(scene.lights),         task.read(scene.punctual_lights),
+                         task.read(scene.corner_shading), task.read(scene.corner_colours),
+                         task.read(scene.corner_places),  task.read(scene.surface_textures),
+                         task.read(scene.textures),       task.read(scene.texture_levels),
+                         task.read(scene.texels),         task.read(scene.finishes),
+                         task.read(scene.albedos),        task.read(scene.environment)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
@@ -114,9 +108,9 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
          : frame.shading == SHADING_CORNERS ? ", corners"
                                             : ""));
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
-              scene.corner_shading, scene.corner_colours, scene.corner_places, scene.surface_textures,
-              scene.textures, scene.texture_levels, scene.texels, scene.finishes, scene.albedos,
-              scene.environment)
+              scene.punctual_lights, scene.corner_shading, scene.corner_colours, scene.corner_places,
+              scene.surface_textures, scene.textures, scene.texture_levels, scene.texels, scene.finishes,
+              scene.albedos, scene.environment)
         .accumulates(film)
         .share_units();
     const auto shading = static_cast<Shading>(frame.shading);
@@ -138,6 +132,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                        .buffer(task.memory(scene.details))
                        .buffer(task.memory(scene.materials))
                        .buffer(task.memory(scene.lights))
+                       .buffer(task.memory(scene.punctual_lights))
                        .buffer(task.memory(scene.corner_shading))
                        .buffer(task.memory(scene.corner_colours))
                        .buffer(task.memory(scene.corner_places))

@@ -17,6 +17,7 @@ struct SceneDomains {
     headrace::Domain<TriangleDetail> details;
     headrace::Domain<Material> materials;
     headrace::Domain<Light> lights;
+    headrace::Domain<PunctualLight> punctual_lights;
     headrace::Domain<CornerShading> corner_shading;
     headrace::Domain<CornerColours> corner_colours;
     headrace::Domain<CornerPlaces> corner_places;

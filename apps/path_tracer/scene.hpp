@@ -113,6 +113,23 @@ private:
     [[nodiscard]] Rgb part(float share) const { return {base.r * share, base.g * share, base.b * share}; }
 };
 
+/// A light without extent: neither rays nor cameras meet it.
+struct PunctualLightDescription {
+    /// glTF gives light in lumen. A lumen is taken for 1/683 of a unit of radiance over area and solid angle,
+    /// which is a watt where all light is of the wavelength that eyes see best.
+    static constexpr double lumens = 683;
+
+    enum class Kind : std::uint8_t { point, spot, far };
+
+    Kind kind = Kind::point;
+    Point place{0, 0, 0};    ///< of what is not far
+    Point axis{0, 0, -1};    ///< where spots and what is far shine to: of length 1
+    Rgb strength{0, 0, 0};   ///< radiant intensity; far away, irradiance of a surface that faces it
+    double range = 0;        ///< beyond, nothing is lit; 0: there is none
+    double inner_cosine = 1; ///< of the angle to the axis up to which a spot shines with all its strength
+    double outer_cosine = 0; ///< of the one from which on it does not shine: less than the other
+};
+
 struct SceneTriangle {
     static constexpr uint32_t none = 0xffffffff;
 
@@ -138,7 +155,7 @@ struct Placement {
     [[nodiscard]] Point place(Point in_scene) const { return (in_scene - middle) * scale; }
 };
 
-/// Triangles in the order of the file, with what they are made of.
+/// Triangles in the order of the file, with what they are made of, and what lights them.
 struct Scene {
     std::vector<SceneTriangle> triangles;
     std::vector<std::array<uint32_t, 3>> normals;     ///< of corners, as encoded_normal has them
@@ -146,6 +163,7 @@ struct Scene {
     std::vector<std::array<TexturePoint, 3>> places;  ///< of corners in textures
     std::vector<TextureImage> images;                 ///< which textures use
     std::vector<SurfaceDescription> materials;
+    std::vector<PunctualLightDescription> lights;
     std::vector<NamedCamera> cameras;
     std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
 };
@@ -166,7 +184,7 @@ struct Scene {
 /// PLY       polygons and triangle strips
 /// glTF      base colour, metal and roughness, emissive factor, alpha modes and the KHR_materials_ extensions
 ///           clearcoat, emissive_strength, ior, sheen, specular, transmission and volume;
-///           KHR_mesh_quantization, KHR_texture_transform
+///           KHR_lights_punctual, KHR_mesh_quantization, KHR_texture_transform
 /// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm; of PLY
 ///           TextureFile. One may be missing or broken, or the mesh has no texture coordinates: then a colour
 ///           is `albedo` instead, and nothing is metal, glass or a lamp because of the factor of a texture

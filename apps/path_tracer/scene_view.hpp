@@ -15,6 +15,7 @@ struct SceneView {
     headrace::View<const TriangleDetail> details; ///< of each triangle
     headrace::View<const Material> materials;
     headrace::View<const Light> lights;
+    headrace::View<const PunctualLight> punctual_lights;
     headrace::View<const CornerShading>
         corner_shading; ///< of each triangle, if the frame's shading is not flat
     headrace::View<const CornerColours> corner_colours;
@@ -32,7 +33,8 @@ struct SceneView {
 HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
                                                const TriangleDetail* details) {
     constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
-    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    return {
+        {nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
 }
 
 } // namespace path_tracer

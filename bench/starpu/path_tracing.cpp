@@ -111,6 +111,7 @@ private:
                               view<TriangleDetail>(buffers[2]),
                               view<Material>(buffers[3]),
                               view<Light>(buffers[4]),
+                              {},
                               view<CornerShading>(buffers[5]),
                               view<CornerColours>(buffers[6]),
                               {},

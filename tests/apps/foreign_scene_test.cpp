@@ -313,16 +313,16 @@ TEST_F(ForeignGltf, RequiredExtensionsAreKnownOrRefusedByName) {
 TEST_F(ForeignGltf, WhatIsNotShownIsNamedOnce) {
     GltfParts parts;
     parts.primitive_extra = R"(,"material":0,"targets":[{"POSITION":0}])";
-    parts.nodes = R"({"mesh":0,"skin":0,"extensions":{"KHR_lights_punctual":{"light":0}}})";
+    parts.nodes = R"({"mesh":0,"skin":0,"extensions":{"MSFT_lod":{"ids":[]}}})";
     parts.extra =
         R"(,"materials":[{"alphaMode":"FADE","pbrMetallicRoughness":{"metallicFactor":0}}],"skins":[{}],)"
-        R"("animations":[{}],"extensionsUsed":["KHR_lights_punctual","FOO_bar"])";
+        R"("animations":[{}],"extensionsUsed":["MSFT_lod","FOO_bar"])";
     std::string text = parts.embedded();
     text.replace(text.find(R"("POSITION":0)"), 12, R"("POSITION":0,"COLOR_1":0)");
     const Scene scene = load("s.gltf", text);
     ASSERT_EQ(scene.notes.size(), 1u) << all_notes(scene);
     for (const char* name :
-         {"KHR_lights_punctual", "skins", "morph targets", "vertex colours", "FADE", "animations", "FOO_bar"})
+         {"MSFT_lod", "skins", "morph targets", "vertex colours", "FADE", "animations", "FOO_bar"})
         EXPECT_TRUE(has_note(scene, name)) << name;
 }
 

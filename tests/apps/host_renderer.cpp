@@ -21,11 +21,14 @@ struct Lane {
 } // namespace
 
 SceneView view_of(const PreparedScene& scene) {
-    return {view(scene.nodes),          view(scene.triangles),      view(scene.details),
-            view(scene.materials),      view(scene.lights),         view(scene.corner_shading),
-            view(scene.corner_colours), view(scene.corner_places),  view(scene.surface_textures),
-            view(scene.textures),       view(scene.texture_levels), view(scene.texels),
-            view(scene.finishes),       view(scene.albedos),        view(scene.environment)};
+    return {view(scene.nodes),          view(scene.triangles),
+            view(scene.details),        view(scene.materials),
+            view(scene.lights),         view(scene.punctual_lights),
+            view(scene.corner_shading), view(scene.corner_colours),
+            view(scene.corner_places),  view(scene.surface_textures),
+            view(scene.textures),       view(scene.texture_levels),
+            view(scene.texels),         view(scene.finishes),
+            view(scene.albedos),        view(scene.environment)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {

@@ -17,6 +17,11 @@ SceneBuilder& SceneBuilder::triangle(Point a, Point b, Point c) {
     return *this;
 }
 
+SceneBuilder& SceneBuilder::light(const PunctualLightDescription& light) {
+    scene_.lights.push_back(light);
+    return *this;
+}
+
 SceneBuilder& SceneBuilder::box(Float3 lo, Float3 hi) {
     const auto corner = [&](int i) {
         return wide({(i & 1 ? hi : lo).x, (i & 2 ? hi : lo).y, (i & 4 ? hi : lo).z});

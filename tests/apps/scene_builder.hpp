@@ -22,6 +22,7 @@ public:
     SceneBuilder& normals(const std::function<Point(Point corner)>& normal_at);
     /// The same for linear colours.
     SceneBuilder& colours(const std::function<Rgb(Point corner)>& colour_at);
+    SceneBuilder& light(const PunctualLightDescription& light);
     [[nodiscard]] const Scene& scene() const { return scene_; }
 
 private:

@@ -178,8 +178,8 @@ TEST(Radiance, LightsOfDifferentBrightnessAndSizeAreSampledInProportion) {
     double chance = 0; // of each light, from the alias table
     std::vector<double> chances(prepared.triangles.size());
     for (const Light& light : prepared.lights) {
-        chances[light.triangle] += double{light.keep} / prepared.light_count;
-        chances[prepared.lights[light.alias].triangle] += (1 - double{light.keep}) / prepared.light_count;
+        chances[light.emitter] += double{light.keep} / prepared.light_count;
+        chances[prepared.lights[light.alias].emitter] += (1 - double{light.keep}) / prepared.light_count;
     }
     double total = 0;
     const auto weight = [&](std::size_t i) {

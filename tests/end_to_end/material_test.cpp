@@ -41,8 +41,12 @@ std::array<std::string, materials> all_materials(const std::string& base) {
                  R"("KHR_materials_specular":{"specularFactor":0.5},"KHR_materials_ior":{"ior":2.5})")};
 }
 
-/// A row of boxes, each of its own material, on a floor of the last one, below a lamp if there is one.
-std::string scene_of(const std::array<std::string, materials>& list, bool has_lamp) {
+/// What shines on the boxes besides what is around them.
+enum class Light : std::uint8_t { none, lamp, punctual };
+
+/// A row of boxes, each of its own material, on a floor of the last one, below a lamp or a point, a spot and
+/// the sun.
+std::string scene_of(const std::array<std::string, materials>& list, Light light) {
     std::string bytes(8 * 12 + 36 * 2, '\0');
     std::array<float, 24> corners{};
     for (std::size_t i = 0; i < 8; ++i)
@@ -75,12 +79,26 @@ std::string scene_of(const std::array<std::string, materials>& list, bool has_la
                                                    ",0," + std::to_string((i < 4 ? 0 : 1) * 1.2) +
                                                    R"(],"rotation":[0,0.2588,0,0.9659])");
     add(list.back(), R"(,"translation":[0,-0.9,0],"scale":[8,1,8])");
-    if (has_lamp)
+    if (light == Light::lamp)
         add(R"({"emissiveFactor":[1,1,1],"pbrMetallicRoughness":{"baseColorFactor":[0,0,0,1]},)"
             R"("extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":5},"KHR_materials_specular":{"specularFactor":0}}})",
             R"(,"translation":[1,2.5,1],"scale":[2,0.1,2])");
-    return R"({"asset":{"version":"2.0"},"scenes":[{"nodes":[)" + roots + R"(]}],"nodes":[)" + nodes +
-           R"(],"meshes":[)" + meshes + R"(],"materials":[)" + written +
+    std::string lights;
+    if (light == Light::punctual) {
+        for (int i = 0; i < 3; ++i) { // turned, so that they shine downwards
+            nodes +=
+                R"(,{"translation":[)" + std::to_string(i - 1) +
+                R"(,2,0.5],"rotation":[-0.7071068,0,0,0.7071068],"extensions":{"KHR_lights_punctual":{"light":)" +
+                std::to_string(i) + "}}}";
+            roots += ',' + std::to_string(count++);
+        }
+        lights =
+            R"("extensionsUsed":["KHR_lights_punctual"],"extensions":{"KHR_lights_punctual":{"lights":[)"
+            R"({"type":"point","intensity":4000,"color":[1,0.8,0.6],"range":9},{"type":"directional","intensity":700},)"
+            R"({"type":"spot","intensity":6000,"spot":{"innerConeAngle":0.3,"outerConeAngle":0.9}}]}},)";
+    }
+    return R"({"asset":{"version":"2.0"},)" + lights + R"("scenes":[{"nodes":[)" + roots +
+           R"(]}],"nodes":[)" + nodes + R"(],"meshes":[)" + meshes + R"(],"materials":[)" + written +
            R"(],"accessors":[{"bufferView":0,"componentType":5126,"type":"VEC3","count":8,"min":[-0.4,-0.4,-0.4],"max":[0.4,0.4,0.4]},)"
            R"({"bufferView":1,"componentType":5123,"type":"SCALAR","count":36}],"bufferViews":[{"buffer":0,"byteLength":96},)"
            R"({"buffer":0,"byteOffset":96,"byteLength":72}],"buffers":[{"byteLength":168,"uri":"data:application/octet-stream;base64,)" +
@@ -126,7 +144,7 @@ protected:
 
 TEST_P(Materials, WhiteOnesLoseNoLight) {
     for (const char* kernel : {"consumer", "producer"}) {
-        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), false), GetParam(),
+        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), Light::none), GetParam(),
                                   {"--sky", "1,1,1", "--spp", "128", "--max-depth", "200", "--roulette-from",
                                    "0", "--kernel", kernel});
         // In blocks that are smaller than the boxes.
@@ -143,7 +161,7 @@ TEST_P(Materials, WhiteOnesLoseNoLight) {
 }
 
 TEST_P(Materials, AreLitAsOnTheProcessor) {
-    expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), true),
+    expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), Light::lamp),
                                    {"--sky", "0.2,0.3,0.4"});
 }
 
@@ -157,8 +175,13 @@ TEST_P(Materials, AreLitByAnEnvironmentAsOnTheProcessor) {
     folder_.write("sky.hdr", path_tracer::test::hdr_of(16, 8, sky));
     const Options options{"--environment",       "sky.hdr", "--environment-rotate", "70",
                           "--environment-scale", "0.5"};
-    for (const bool has_lamp : {false, true})
-        expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), has_lamp), options);
+    for (const Light light : {Light::none, Light::lamp})
+        expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), light), options);
+}
+
+TEST_P(Materials, AreLitByLightsWithoutExtentAsOnTheProcessor) {
+    expect_lit_as_on_the_processor(scene_of(all_materials("[0.8,0.5,0.2,1]"), Light::punctual),
+                                   {"--sky", "0,0,0"});
 }
 
 TEST_P(Materials, EnvironmentsAreScaledAndTurned) {
@@ -168,7 +191,7 @@ TEST_P(Materials, EnvironmentsAreScaledAndTurned) {
             4, 2, {{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}}));
     // Between the middles of two columns it is their mean: towards -z that of the second and the third.
     const auto seen = [&](const char* degrees, const char* scale) {
-        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), false), GetParam(),
+        const Image image = shown(scene_of(all_materials("[1,1,1,1]"), Light::none), GetParam(),
                                   {"--environment", "sky.hdr", "--environment-rotate", degrees,
                                    "--environment-scale", scale, "--spp", "4"},
                                   "0,50,0,0,50,-1,0.1");

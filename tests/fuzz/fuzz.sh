@@ -19,7 +19,7 @@ read_snapshot) app=$apps/barnes_hut sources="$shared $app/snapshot.cpp" ;;
 read_obj | read_mtl | read_ply | read_gltf)
     app=$apps/path_tracer
     libraries="-lpng -ljpeg -ltbb -lOpenEXR -lIex -lImath -lstb"
-    sources="$shared $(echo "$app"/read_*.cpp) $app/gltf_file.cpp $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp $app/texture_image.cpp
+    sources="$shared $(echo "$app"/read_*.cpp) $(echo "$app"/gltf_*.cpp) $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp $app/texture_image.cpp
              $apps/video/jpeg_picture.cpp $apps/video/png_picture.cpp" ;;
 read_film | read_picture | read_frame_names)
     app=$apps/video libraries="-lpng -ljpeg"
