@@ -22,15 +22,20 @@ void EpochLength::measured(std::uint64_t units, double seconds, double commit_se
     const double wanted =
         std::min(std::max(wishes_.seconds, commit_seconds / wishes_.commit_share), wishes_.most_seconds);
     const double factor = seconds > 0 ? std::min(wanted / seconds, most_growth) : most_growth;
+    const double all_seconds = seconds + commit_seconds;
+    rate_ = all_seconds > 0 ? static_cast<double>(units) / all_seconds : 0;
     constexpr double most = 0x1p62;
     next_ = static_cast<std::uint64_t>(std::clamp(static_cast<double>(units) * factor, 1.0, most));
 }
 
-std::uint64_t EpochLength::next(std::uint64_t left) const {
-    const std::uint64_t whole_grains = (std::max<std::uint64_t>(next_, 1) - 1) / wishes_.grain + 1;
+std::uint64_t EpochLength::next(std::uint64_t left, double seconds) const {
+    double wanted = static_cast<double>(next_);
+    if (rate_ > 0) wanted = std::min(wanted, std::max(rate_ * seconds, 1.0));
+    const std::uint64_t whole_grains = (static_cast<std::uint64_t>(wanted) - 1) / wishes_.grain + 1;
     const double size = static_cast<double>(whole_grains) * static_cast<double>(wishes_.grain);
-    if (size * rest >= static_cast<double>(left)) return left;
-    return whole_grains * wishes_.grain;
+    const bool has_time = rate_ == 0 || static_cast<double>(left) <= rate_ * seconds;
+    if (has_time && size * rest >= static_cast<double>(left)) return left;
+    return std::min(whole_grains * wishes_.grain, left);
 }
 
 } // namespace headrace::epochs

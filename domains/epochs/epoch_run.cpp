@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ EpochRun::EpochRun(Runtime& runtime, const Job& job, const EpochOptions& options
 bool EpochRun::is_first() const { return !node_ || node_->rank() == 0; }
 double EpochRun::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
+double EpochRun::seconds_left() const {
+    if (!(options_.time_limit.count() > 0)) return std::numeric_limits<double>::infinity();
+    return (options_.time_limit - (Clock::now() - call_)).count();
+}
+
 JobReport EpochRun::run() {
     try {
         while (!is_over_) {
@@ -67,7 +73,7 @@ void EpochRun::step() {
     if (must_restore_) restore();
     if (!has_begun_) begin();
     const Decision decision = decide();
-    if (done_ == job_.units().end) { // and all ranks know it
+    if (done_ == job_.units().end || decision.is_late) { // and all ranks know it
         is_over_ = true;
         return;
     }
@@ -180,20 +186,27 @@ void EpochRun::restore() {
 
 /// On all ranks the same.
 EpochRun::Decision EpochRun::decide() const {
-    Decision decision{.units = 0, .stops = options_.stops && options_.stops()};
+    const double seconds = seconds_left();
+    Decision decision{.units = 0,
+                      .stops = options_.stops && options_.stops(),
+                      .is_late = is_first() && has_done_epochs_ && seconds <= 0};
     const std::uint64_t left = job_.units().end - done_;
     if (is_first() && left > 0) {
-        decision.units = options_.cut ? options_.cut(committed()) : length_.next(left);
+        decision.units = options_.cut ? options_.cut(committed()) : length_.next(left, seconds);
         const std::uint64_t grain = job_.grain();
         decision.units = std::clamp<std::uint64_t>((decision.units + grain - 1) / grain * grain, 1, left);
     }
     if (!node_) return decision;
-    const std::vector<Message> all =
-        node_->exchange(Writer().put<std::uint8_t>(decision.stops ? 1 : 0).put(decision.units).take());
+    const std::vector<Message> all = node_->exchange(Writer()
+                                                         .put<std::uint8_t>(decision.stops ? 1 : 0)
+                                                         .put<std::uint8_t>(decision.is_late ? 1 : 0)
+                                                         .put(decision.units)
+                                                         .take());
     for (const Message& one : all) {
         if (one.empty()) continue; // of a lost rank
         Reader reader(one);
         decision.stops |= reader.get<std::uint8_t>() != 0;
+        decision.is_late |= reader.get<std::uint8_t>() != 0;                    // rank 0 knows
         decision.units = std::max(decision.units, reader.get<std::uint64_t>()); // of rank 0: others say 0
     }
     return decision;
@@ -212,7 +225,9 @@ void EpochRun::run_epoch(std::uint64_t units) {
     length_.measured(units, ended - began, seconds() - ended);
     ended_ = {epoch, began};
     end_ = ended;
+    has_done_epochs_ = true;
     tell_progress(0);
+    if (options_.on_commit) options_.on_commit(committed());
 }
 
 /// The snapshot changes when all results are joined, on all ranks.

@@ -63,6 +63,13 @@ struct Roots {
     }
 };
 
+/// Of trees that a domain names.
+struct ListedRoots {
+    View<const std::uint32_t> list;
+
+    HEADRACE_KERNEL Node operator()(std::uint64_t index) const { return Node{list[index], 0}; }
+};
+
 /// Units that follow one another without an end.
 struct Endless {
     using Units = Kinds<Kind<Node, 1>>;

@@ -25,7 +25,8 @@ protected:
         std::ranges::fill(nodes_.fill(), 0);
     }
 };
-INSTANTIATE_TEST_SUITE_P(On, SeededJobs, testing::Values("cpu", two_private_cpus), by_list);
+INSTANTIATE_TEST_SUITE_P(On, SeededJobs, testing::Values("cpu", two_private_cpus, "cuda:0", "hip:0"),
+                         by_list);
 
 TEST_P(SeededJobs, AreDescribedBeforeOrAfterTheirSeeds) {
     std::ranges::fill(nodes_.fill(), 0);
@@ -82,6 +83,23 @@ TEST_P(SeededJobs, HaveEveryCallThatDescribes) {
     for (const char* const technology : {"cpu", "opencl", "fake"})
         EXPECT_TRUE(job.variant(technology)) << technology;
     earlier.wait();
+}
+
+TEST_P(SeededJobs, MayReadDomainsInTheirSeeds) {
+    const Domain<std::uint32_t> list("list", {7});
+    std::uint32_t next = 0;
+    for (std::uint32_t& tree : list.fill()) tree = 3 * next++ % trees; // 0 3 1 4 2 0 3
+    std::ranges::fill(nodes_.fill(), 0);
+    Job job("trees", 7);
+    job.reads(list)
+        .accumulates(nodes_)
+        .share_units()
+        .seeds([=](Task& task) { return ListedRoots{task.read(list)}; })
+        .kernel(grow());
+    runtime().submit(job).wait();
+    const auto counts = nodes_.gather();
+    for (std::uint32_t tree = 0; tree < trees; ++tree)
+        EXPECT_EQ(counts[tree], tree == 0 || tree == 3 ? 30U : 15U) << tree;
 }
 
 } // namespace

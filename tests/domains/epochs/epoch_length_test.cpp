@@ -52,5 +52,21 @@ TEST(EpochLength, EndsAtGrainsAndTakesARestAlong) {
     EXPECT_EQ(length.next(3), 3);
 }
 
+TEST(EpochLength, FitsIntoTheTimeThatIsLeft) {
+    EpochLength length({.seconds = 2}, many);
+    EXPECT_LE(length.next(many, 1e-9), std::uint64_t{1} << 14); // nothing was measured yet
+    for (int epoch = 0; epoch < 20; ++epoch)
+        length.measured(length.next(many), 1e-6 * static_cast<double>(length.next(many)), 0);
+    EXPECT_NEAR(static_cast<double>(length.next(many, 0.5)), 5e5, 2);
+    EXPECT_EQ(length.next(many, 100), length.next(many));
+    EXPECT_EQ(length.next(many, 1e-12), 1);
+    EXPECT_EQ(length.next(1'000'000, 1), 1'000'000);
+    EXPECT_NEAR(static_cast<double>(length.next(1'000'000, 0.9)), 9e5, 2); // there is no time for the rest
+    EXPECT_EQ(length.next(10, 0.9), 10);
+    EpochLength coarse({.seconds = 2, .grain = 64}, many);
+    coarse.measured(1000, 1, 0);
+    EXPECT_EQ(coarse.next(100, 0.08), 100); // a grain would be more than there is
+}
+
 } // namespace
 } // namespace headrace::test

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -95,6 +96,63 @@ TEST_P(Epochs, CutByMeasuredTimesToo) {
     EXPECT_TRUE(std::ranges::is_sorted(told));
     EXPECT_EQ(told.back(), 1'000'003);
     EXPECT_GT(told.size(), 2u); // more than one epoch
+}
+
+TEST_P(Epochs, ShowTheirResultsWhenTheyAreCommitted) {
+    const NumberedJob numbered{cells};
+    EpochOptions options = random_epochs();
+    std::uint64_t last = 0;
+    int commits = 0;
+    options.on_commit = [&](std::uint64_t done) {
+        EXPECT_GT(done, last);
+        EXPECT_EQ(numbered.result(), numbered.expected({0, done}));
+        last = done;
+        ++commits;
+    };
+    static_cast<void>(run_in_epochs(runtime(), numbered.job(units), options));
+    EXPECT_EQ(last, units);
+    EXPECT_GT(commits, 1);
+    EXPECT_EQ(numbered.result(),
+              numbered.expected({0, units})); // they may be looked at as often as one likes
+    options.on_commit = [](std::uint64_t) { throw Error{ErrorKind::io, "the disk is full"}; };
+    const NumberedJob other{cells};
+    try {
+        static_cast<void>(run_in_epochs(runtime(), other.job(units), options));
+        FAIL() << "it went on";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(), "the disk is full");
+    }
+}
+
+TEST_P(Epochs, EndWhenTheirTimeIsUp) {
+    constexpr std::uint64_t many = std::uint64_t{1} << 40; // weeks
+    const NumberedJob numbered{cells};
+    EpochOptions options{.checkpoint = file_,
+                         .identity = "a test",
+                         .epoch = EpochOptions::Seconds(0.05),
+                         .time_limit = EpochOptions::Seconds(0.3)};
+    std::uint64_t done = 0;
+    options.on_commit = [&](std::uint64_t now) { done = now; };
+    const auto begin = std::chrono::steady_clock::now();
+    const JobReport report = run_in_epochs(runtime(), numbered.job(many), options);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GT(report.work_units, 0);
+    EXPECT_EQ(report.work_units, done);
+    EXPECT_EQ(numbered.result(), numbered.expected({0, done}));
+    EXPECT_LT(seconds, 20); // it is 0.3, on a machine that does nothing else
+    options.resume = file_; // there is more to do
+    const NumberedJob resumed{cells};
+    const JobReport later = run_in_epochs(runtime(), resumed.job(many), options);
+    EXPECT_EQ(later.resumed_units, report.work_units);
+    EXPECT_GT(later.work_units, 0);
+    EXPECT_EQ(resumed.result(), resumed.expected({0, done}));
+    options.time_limit = EpochOptions::Seconds(1e-9); // one epoch, in any case
+    const NumberedJob shortest{cells};
+    options.resume.clear();
+    EXPECT_GT(run_in_epochs(runtime(), shortest.job(many), options).work_units, 0);
+    options.time_limit = EpochOptions::Seconds(1000);
+    const NumberedJob whole{cells};
+    EXPECT_EQ(run_in_epochs(runtime(), whole.job(units), options).work_units, units);
 }
 
 TEST_P(Epochs, AddToWhatWasThere) {
@@ -341,6 +399,29 @@ EpochOptions options_of_ranks(const std::filesystem::path& file) {
         return random() % 8'000 + 1;
     };
     return options;
+}
+
+TEST(EpochsOfRanks, EndTogetherWhenTheTimeOfTheFirstIsUp) {
+    std::mutex mutex;
+    std::vector<std::uint64_t> ends;
+    OnRanks{3}.run([&](int rank, Runtime& runtime) {
+        const NumberedJob numbered{cells};
+        EpochOptions options{.identity = "a test", .epoch = EpochOptions::Seconds(0.05)};
+        options.time_limit = EpochOptions::Seconds(rank == 0 ? 0.3 : 1e-9); // rank 0 has the clock
+        std::uint64_t done = 0, commits = 0;
+        options.on_commit = [&](std::uint64_t now) {
+            done = now;
+            ++commits;
+        };
+        static_cast<void>(run_in_epochs(runtime, numbered.job(std::uint64_t{1} << 40), options));
+        EXPECT_EQ(numbered.result(), numbered.expected({0, done}));
+        EXPECT_GT(commits, 1);
+        const std::scoped_lock lock(mutex);
+        ends.push_back(done);
+    });
+    ASSERT_EQ(ends.size(), 3);
+    EXPECT_EQ(ends[1], ends[0]);
+    EXPECT_EQ(ends[2], ends[0]);
 }
 
 TEST(EpochsOfRanks, AreStoppedByAnyRankAndResumedByAnotherNumberOfThem) {

@@ -34,22 +34,29 @@ struct EpochOptions {
     /// orte_enable_recovery 1` for Open MPI 4, `srun --no-kill --kill-on-bad-exit=0`.
     Seconds lost_after{0};
     Seconds epoch{2}; ///< an epoch takes about so long; longer if a commit takes more than 2 % of it
+    /// The run ends about then, with what is committed, as if it had been all: the report says how many units
+    /// those are, and a checkpoint is one to go on from. Not before the first epoch. 0: there is no limit.
+    Seconds time_limit{0};
     /// Gets the number of completed units, also those of the run that is resumed. Called some times a second.
     std::function<void(std::uint64_t units)> on_progress = {};
+    /// Called on each rank when an epoch is committed, with the number of completed units, also those of the
+    /// run that is resumed. The results are in the domains then, and stay until it returns: no other epoch
+    /// runs. What it throws ends the run.
+    std::function<void(std::uint64_t units)> on_commit = {};
     /// Asked at the end of each epoch, on each rank. True: nothing more is computed.
     std::function<bool()> stops = {};
     /// Called each time the checkpoint has been written, with the number of units in it. A thread of its own
     /// calls it.
     std::function<void(std::uint64_t units)> on_checkpoint = {};
-    /// For tests: the number of units of the next epoch, if so many are done. Empty: measured times decide.
+    /// The number of units of the next epoch, if so many are done; rank 0 asks. Empty: measured times decide.
     std::function<std::uint64_t(std::uint64_t done)> cut = {};
 };
 
 /// Runs `job` as a sequence of epochs, each a job for some of its units (Job::only_units), and returns when
-/// all are done. At the end of an epoch the results are committed: private replicas are joined and copied to
-/// the host. While the next epoch runs, they are written to the checkpoint. A domain that the job writes has
-/// at the end what one submission of the job would have left, if the result does not depend on how work is
-/// cut into tasks. ExactSum is rounded once.
+/// all are done, or its time is up. At the end of an epoch the results are committed: private replicas are
+/// joined and copied to the host. While the next epoch runs, they are written to the checkpoint. A domain
+/// that the job writes has at the end what one submission of the job would have left, if the result does not
+/// depend on how work is cut into tasks. ExactSum is rounded once.
 ///
 /// A checkpoint is whole at any time: a new one takes its name when it is on the disk. If it cannot be
 /// written, the log says why, the earlier one stays, and the next interval tries again.

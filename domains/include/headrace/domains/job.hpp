@@ -203,7 +203,8 @@ public:
     }
     /// A consumer-producer kernel: `.seeds(s).kernel(make)`. `s(index)` returns the first work unit, or a
     /// std::optional that may be empty. Other calls may come between the two:
-    /// `.seeds(s).reads(d).share_units().kernel(make)`.
+    /// `.seeds(s).reads(d).share_units().kernel(make)`. Seeds that read domains are made for each task, as
+    /// kernels are: `.seeds([=](Task& task) { return Seeds{task.read(d)}; })`.
     template <class Seeds>
     [[nodiscard]] SeededJob<Seeds> seeds(Seeds seeds);
 
@@ -285,16 +286,42 @@ private:
     template <class Seeds, class Make>
     Job& generic_kernel(Seeds seeds, Make make) {
         using Kernel = std::remove_cvref_t<std::invoke_result_t<Make&, Task&>>;
-        if constexpr (check_kernel<Kernel, Seeds>()) offer_all<Kernel>(std::move(seeds), std::move(make));
+        if constexpr (makes_seeds<Seeds>) {
+            using Made = std::remove_cvref_t<std::invoke_result_t<const Seeds&, Task&>>;
+            if constexpr (check_kernel<Kernel, Made>())
+                offer_all<Kernel, Made>(std::move(seeds), std::move(make));
+        } else if constexpr (check_kernel<Kernel, Seeds>()) {
+            offer_all<Kernel, Seeds>([seeds](Task&) { return seeds; }, std::move(make));
+        }
         return *this;
     }
-    template <class Kernel, class Seeds, class Make>
-    void offer_all(Seeds seeds, Make make) {
-        const auto bind = [seeds, make](const Launcher& launcher, Task& task) {
-            // In zeroed memory, so that padding bytes of equal kernels are equal too: KernelImage.
-            alignas(Kernel) std::array<std::byte, sizeof(Kernel)> bytes{};
-            const Kernel& kernel = *new (bytes.data()) Kernel(make(task));
-            return launcher.bind(&kernel, sizeof(Kernel), &seeds, sizeof seeds);
+    /// What is called with a task, and not with an index.
+    template <class Seeds>
+    static constexpr bool makes_seeds =
+        !std::is_invocable_v<const Seeds&, std::uint64_t> && std::is_invocable_v<const Seeds&, Task&>;
+
+    /// A value that was made for a task. In zeroed memory, so that padding bytes of equal values are equal
+    /// too: KernelImage.
+    template <class Value>
+    class Zeroed {
+    public:
+        template <class Make>
+        Zeroed(Make& make, Task& task) : value_(new (bytes_.data()) Value(make(task))) {}
+        Zeroed(const Zeroed&) = delete; // its pointer is into itself
+        Zeroed& operator=(const Zeroed&) = delete;
+        [[nodiscard]] const Value* get() const { return value_; }
+
+    private:
+        alignas(Value) std::array<std::byte, sizeof(Value)> bytes_{};
+        const Value* value_;
+    };
+
+    template <class Kernel, class Seeds, class MakeSeeds, class Make>
+    void offer_all(MakeSeeds make_seeds, Make make) {
+        const auto bind = [make_seeds, make](const Launcher& launcher, Task& task) {
+            const Zeroed<Seeds> seeds(make_seeds, task);
+            const Zeroed<Kernel> kernel(make, task);
+            return launcher.bind(kernel.get(), sizeof(Kernel), seeds.get(), sizeof(Seeds));
         };
         for (const char* technology : technology::of_cpp)
             offer(technology, compiled_for<EngineKernel<Kernel, Seeds>>(technology), bind);

@@ -20,12 +20,14 @@ public:
 
     /// An epoch of so many units took so long; then its commit.
     void measured(std::uint64_t units, double seconds, double commit_seconds);
-    /// Units of the next epoch, if so many are left: from 1 to all of them.
-    [[nodiscard]] std::uint64_t next(std::uint64_t left) const;
+    /// Units of the next epoch, if so many are left, and it may take so long: from 1 to all of them.
+    [[nodiscard]] std::uint64_t next(std::uint64_t left,
+                                     double seconds = std::numeric_limits<double>::infinity()) const;
 
 private:
     Wishes wishes_;
     std::uint64_t next_;
+    double rate_ = 0; ///< units per second of the last epoch with its commit; 0: none was measured
 };
 
 } // namespace headrace::epochs

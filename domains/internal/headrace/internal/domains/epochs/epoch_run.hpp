@@ -39,6 +39,7 @@ private:
     struct Decision {
         std::uint64_t units = 0; ///< of the next epoch
         bool stops = false;
+        bool is_late = false; ///< the time is up
     };
     /// An epoch that has ended, whose report is not yet asked for: meters of energy take their time.
     struct Ended {
@@ -65,6 +66,7 @@ private:
     [[nodiscard]] bool is_first() const;
     [[nodiscard]] std::uint64_t committed() const { return done_ - job_.units().begin; } ///< units
     [[nodiscard]] double seconds() const; ///< since the first epoch began
+    [[nodiscard]] double seconds_left() const;
 
     Runtime& runtime_;
     const Job job_;
@@ -76,11 +78,13 @@ private:
     std::optional<Ended> ended_;
     std::uint64_t done_; ///< index of the first unit that is not committed
     bool has_prepared_ = false, has_begun_ = false, is_stopping_ = false, is_over_ = false;
+    bool has_done_epochs_ = false;
     bool must_meet_ = true;
     bool must_restore_ = false; ///< ranks are lost, and all others begin the epoch again
     ErrorPtr failure_;          ///< why rank 0 has no snapshot
     std::uint64_t resumed_ = 0; ///< units that the resumed run had done
-    Clock::time_point begin_ = Clock::now();
+    const Clock::time_point call_ = Clock::now();
+    Clock::time_point begin_ = call_;          ///< of the first epoch
     double end_ = 0;                           ///< of the last epoch
     std::shared_ptr<const Snapshot> snapshot_; ///< the last commit; on rank 0 alone
     Checkpoints checkpoints_;
