@@ -73,7 +73,7 @@ void run(Options options) {
     job_program::watch_for_interruption();
 
     const bool shows = options.progress && !options.quiet;
-    JobSum jobs;
+    job_program::JobSum jobs("no forces were computed");
     Simulation simulation(runtime, options.settings, std::move(start.bodies), options.dt,
                           [&](const headrace::Job& job, Simulation::Phase phase) {
                               const bool is_forces = phase == Simulation::Phase::forces;

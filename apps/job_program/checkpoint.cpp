@@ -7,6 +7,8 @@
 #include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <system_error>
@@ -74,8 +76,8 @@ void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& optio
 
 headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,
                             const CheckpointOptions& options, const std::string& identity,
-                            bool shows_progress) {
-    if (!options.are_given()) return run_at_once(runtime, job, shows_progress);
+                            bool shows_progress, const Watch& watch) {
+    if (!options.are_given() && !watch.is_wanted()) return run_at_once(runtime, job, shows_progress);
     // It was compared with all outputs. From now on another run may replace it.
     program::forget_input(options.resume);
     ProgressBar bar(job.work_units(), shows_progress);
@@ -87,8 +89,23 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
     if (options.continues_after_loss())
         epochs.lost_after = headrace::EpochOptions::Seconds(options.lost_after);
     epochs.identity = identity;
-    epochs.on_progress = [&bar](std::uint64_t units) { bar.show(units); };
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    epochs.on_progress = [&](std::uint64_t units) {
+        const std::chrono::duration<double> seconds = Clock::now() - begin;
+        const double part = watch.time_limit > 0 ? std::min(seconds.count() / watch.time_limit, 1.0) : 0;
+        bar.show(std::max(units, static_cast<std::uint64_t>(part * static_cast<double>(job.work_units()))));
+    };
     epochs.stops = [] { return interruption() != 0; };
+    epochs.time_limit = headrace::EpochOptions::Seconds(watch.time_limit);
+    if (watch.every > 0) {
+        epochs.epoch = std::min(epochs.epoch, headrace::EpochOptions::Seconds(watch.every));
+        epochs.on_commit = [&watch, last = Clock::now()](std::uint64_t units) mutable {
+            if (Clock::now() - last < headrace::EpochOptions::Seconds(watch.every)) return;
+            watch.look(units);
+            last = Clock::now();
+        };
+    }
     std::optional<EndsByItself> stores; // else nothing is worth more than the promised second
     if (!options.checkpoint.empty()) stores.emplace();
     try {

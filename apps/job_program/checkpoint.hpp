@@ -4,7 +4,9 @@
 #include <headrace/headrace.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace job_program {
@@ -29,13 +31,22 @@ struct CheckpointOptions {
 /// --checkpoint, --checkpoint-every, --resume, --on-loss and --lost-after. `options` outlives `line`.
 void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options);
 
-/// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` are given. Then a
-/// signal is heard at the end of an epoch. `identity`: see headrace::EpochOptions.
+/// What a program does with results while a job runs.
+struct Watch {
+    double time_limit = 0; ///< seconds, after which the job ends with what is done; 0: none
+    double every = 0;      ///< seconds between two looks, at least; 0: it does not look
+    std::function<void(std::uint64_t units)> look = {}; ///< results of so many units are in their domains
+
+    [[nodiscard]] bool is_wanted() const { return time_limit > 0 || every > 0; }
+};
+
+/// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` or `watch` are
+/// given. Then a signal is heard at the end of an epoch. `identity`: see headrace::EpochOptions.
 ///
 /// Errors    those of wait_for; those of run_in_epochs
 [[nodiscard]] headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,
                                           const CheckpointOptions& options, const std::string& identity,
-                                          bool shows_progress);
+                                          bool shows_progress, const Watch& watch = {});
 
 /// Whether run_job has ended with this error because of a signal, at the end of an epoch: its message says
 /// what is stored.

@@ -60,13 +60,19 @@ HEADRACE_FUNCTION uint32_t shuffled_pixel(uint32_t i, uint32_t count) {
 }
 
 /// The pixel, key and sample of a work index; see the head of this file.
-HEADRACE_FUNCTION void place_path(const Frame* frame, uint64_t index, uint32_t* pixel, uint32_t* key,
-                                  uint32_t* sample) {
-    const uint32_t pixels = frame->width * frame->height;
-    *sample = (uint32_t)(index / pixels);
-    const uint32_t position = (uint32_t)(index - (uint64_t)*sample * pixels);
-    if (frame->coherent !=
-        0) { // neighbours in the index share random numbers, neighbours in the picture do not
+///
+/// `chosen`: the pixels that have samples, if not all have
+HEADRACE_FUNCTION void place_path(const Frame* frame, HEADRACE_ANY(HEADRACE_GLOBAL const uint32_t*) chosen,
+                                  uint64_t index, uint32_t* pixel, uint32_t* key, uint32_t* sample) {
+    const uint32_t pixels = frame->chosen != 0 ? frame->chosen : frame->width * frame->height;
+    const uint32_t round = (uint32_t)(index / pixels);
+    const uint32_t position = (uint32_t)(index - (uint64_t)round * pixels);
+    *sample = frame->first_sample + round;
+    if (frame->chosen != 0) {
+        *pixel = chosen[position];
+        *key = *pixel;
+    } else if (frame->coherent !=
+               0) { // neighbours in the index share random numbers, neighbours in the picture do not
         *pixel = shuffled_pixel(position, pixels);
         *key = position / 32;
     } else {

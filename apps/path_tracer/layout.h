@@ -267,6 +267,8 @@ typedef struct Frame {
     float first_width;       ///< of a sample, at the camera
     float spread;            ///< of a sample: how much wider it is after one unit of length
     uint32_t seed_low, seed_high;
+    uint32_t first_sample;        ///< number of each pixel's first sample
+    uint32_t chosen;              ///< so many pixels of a list have samples; 0: all pixels
     Rgb sky;                      ///< what comes from where nothing is, if there is no environment
     uint32_t environment_texture; ///< see environment.h; its levels of half the size are not used
     uint32_t environment_columns, environment_rows; ///< of its cells; 0: there is none
@@ -322,7 +324,7 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
 static_assert(sizeof(Light) == 12 && sizeof(PunctualLight) == 64);
 static_assert(sizeof(Camera) == 76);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
-static_assert(sizeof(Frame) == 168 && offsetof(Frame, sky) == 132);
+static_assert(sizeof(Frame) == 176 && offsetof(Frame, sky) == 140);
 static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && sizeof(CornerPlaces) == 32);
 static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture) == 64);
 static_assert(sizeof(SurfaceTextures) == 80 && sizeof(Finish) == 96 && sizeof(AlbedoEntry) == 16);

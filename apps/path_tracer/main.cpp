@@ -5,16 +5,17 @@
 #include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
+#include "passes.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
 #include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "render.hpp"
-#include "vector_math.hpp"
+#include "report.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/core/trace.hpp>
 
-#include <cmath>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -59,9 +60,27 @@ CameraPose view_of(const Options& options, const Scene& scene) {
     return view;
 }
 
+/// How long something takes before rendering begins, which --progress shows.
+class Stopwatch {
+public:
+    Stopwatch(const Options& options, const std::string& doing) : is_shown_(options.shows_progress()) {
+        if (is_shown_) std::fprintf(stderr, "%s: ", doing.c_str());
+    }
+    double end() const {
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+        if (is_shown_) std::fprintf(stderr, "%.2f s\n", seconds.count());
+        return seconds.count();
+    }
+
+private:
+    bool is_shown_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 void run(const Options& options) {
     check_size(options);
 
+    const Stopwatch loading(options, "reading " + options.scene.string());
     const Scene scene = load_scene(options.scene, options.albedo, options.files);
     if (!options.quiet)
         for (const std::string& note : scene.notes)
@@ -82,7 +101,13 @@ void run(const Options& options) {
     if (environment && !options.quiet)
         for (const std::string& note : environment->notes) headrace::log_warning(note);
     const TextureImage* const far_away = environment ? &*environment : nullptr;
+    const double loaded = loading.end();
+    const Stopwatch building(options,
+                             "building, of " + std::to_string(scene.triangles.size()) + " triangles");
     PreparedScene prepared = prepare_scene(scene, options.scattering, far_away);
+    SceneFigures figures = figures_of(scene, prepared);
+    figures.loading = loaded;
+    figures.building = building.end();
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {frame.height, frame.width});
@@ -97,23 +122,15 @@ void run(const Options& options) {
             return render_job(options.kernel, frame, options.samples, domains,
                               headrace::Domain<Rgb>("another film", {frame.height, frame.width}));
         });
-    const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
-    headrace::JobReport report =
-        job_program::run_job(runtime, job, options.checkpoints, identity_of(options, scene, far_away, frame),
-                             options.progress && !options.quiet);
-
-    std::vector<Rgb> pixels(film.size());
-    const std::span<const Rgb> sums = film.gather();
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        pixels[i] = sums[i] * (std::exp2(options.exposure) / static_cast<float>(options.samples));
-    map_tones(options.tone_map, pixels);
-    program::write_whole(options.out,
-                         encode_image(image_format(options.out), frame.width, frame.height, pixels));
-    report.ranks = headrace::cluster::collect_traffic();
-    program::write_output(options.report, report.json() + "\n");
+    Rendered rendered =
+        render(runtime, options, frame, domains, film, identity_of(options, scene, far_away, frame));
+    write_picture(options, frame, film.gather(), rendered.counts);
+    rendered.report.ranks = headrace::cluster::collect_traffic();
+    program::write_output(options.report, json_of(options, figures, rendered));
     if (trace) options.trace.write(*trace);
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    if (!options.quiet) std::fputs(report.table().c_str(), program::table_output(stdout_is_taken));
+    if (!options.quiet)
+        std::fputs(table_of(options, figures, rendered).c_str(), program::table_output(stdout_is_taken));
 }
 
 } // namespace
@@ -130,8 +147,9 @@ int main(int argc, char** argv) {
         return 0;
     } catch (const Error& error) {
         if (job_program::interruption() != 0)
-            return complain(job_program::tells_what_is_stored(error) ? error.what()
-                                                                     : "interrupted; no image was written",
+            return complain(job_program::tells_what_is_stored(error)
+                                ? error.what()
+                                : "interrupted; the image was not finished",
                             128 + job_program::interruption());
         return complain(error.what(), error.is_users_mistake() ? 2 : 1);
     } catch (const std::bad_alloc&) {

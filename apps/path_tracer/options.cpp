@@ -150,7 +150,14 @@ Options parse_options(int argc, char** argv) {
                     if (!text.empty()) options.crop = to_crop(text);
                 });
     line.whole("--spp", options.samples, 1, most, "N",
-               "Samples (paths) per pixel; noise falls with its square root");
+               "Samples (paths) per pixel; with --time or --adaptive the most, 16384 unless said");
+    line.real("--time", options.seconds, 0, 1e9, "SECONDS",
+              "Render about so long: as many samples as there is time for; 0: as long as it takes");
+    line.real("--adaptive", options.adaptive, 0, 1e6, "ERROR",
+              "Sample until the relative standard error of luminance is so low in each tile of 16 x 16; 0: "
+              "all pixels alike");
+    line.real("--save-every", options.save_every, 0, 1e9, "SECONDS",
+              "Write the image as it grows, with so much time between; 0: at the end");
     line.option("--exposure", "0", "EV", "Multiply the image by 2^EV",
                 [&](const std::string& text) { options.exposure = to_exposure(text); });
     line.choice("--tone-map", tone_map, {"none", "aces", "agx"},
@@ -202,6 +209,15 @@ Options parse_options(int argc, char** argv) {
     options.tone_map = tone_maps[tone_map];
     if (image_format(options.out) != ImageFormat::png && options.tone_map != ToneMap::none)
         refuse("--tone-map is for .png; " + options.out.string() + " keeps linear radiance");
+    if ((options.seconds > 0 || options.adaptive > 0) && !line.has("--spp")) options.samples = 16384;
+    if (options.adaptive > 0 && options.checkpoints.are_given())
+        refuse("--adaptive: takes none of --checkpoint, --resume and --on-loss continue; what is stored "
+               "would not tell how noisy it is");
+    if (options.baselines && (options.seconds > 0 || options.adaptive > 0))
+        refuse("--baselines: takes neither --time nor --adaptive; each device has to do the same");
+    if (options.adaptive > 0 && options.coherent)
+        refuse("--adaptive and --coherent: take one of them; noise of samples that share random numbers is "
+               "not their error");
     options.kernel = kernel == 0 ? KernelChoice::consumer : KernelChoice::producer;
     if (no_direct_light) options.shadow_rays = 0;
     if (single_scatter) options.scattering = Scattering::single;

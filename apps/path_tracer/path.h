@@ -17,10 +17,13 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
-/// The first vertex of the path with this work index: a ray through a random point of its pixel.
-HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame, uint64_t index) {
+/// The first vertex of the path with this work index: a ray through a random point of its pixel. `chosen`:
+/// see place_path
+HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame,
+                                        HEADRACE_ANY(HEADRACE_GLOBAL const uint32_t*) chosen,
+                                        uint64_t index) {
     PathVertex vertex;
-    place_path(frame, index, &vertex.pixel, &vertex.key, &vertex.sample);
+    place_path(frame, chosen, index, &vertex.pixel, &vertex.key, &vertex.sample);
     const Random4 random = random_block(frame, vertex.key, vertex.sample, 0, 0);
     const uint32_t row = vertex.pixel / frame->width;
     const float x = (float)(vertex.pixel - row * frame->width) + random.x;

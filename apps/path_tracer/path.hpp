@@ -16,8 +16,9 @@ struct VertexResult {
     PathVertex next;
 };
 
+/// Where all pixels have samples.
 HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t index) {
-    return begin_path(&frame, index);
+    return begin_path(&frame, headrace::View<const uint32_t>{}, index);
 }
 HEADRACE_HOST_DEVICE inline Ray ray_of(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
     return ray_of(&scene, &frame, &vertex);

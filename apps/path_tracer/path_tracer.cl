@@ -11,11 +11,11 @@
         __global const CornerPlaces *corner_places, __global const SurfaceTextures *surface_textures,                  \
         __global const Texture *textures, __global const TextureLevel *texture_levels, __global const Texel *texels,    \
         __global const Finish *finishes, __global const AlbedoEntry *albedos,                                          \
-        __global const EnvironmentCell *environment, __global float *film, Frame frame
+        __global const EnvironmentCell *environment, __global const uint *chosen_pixels, __global float *film, Frame frame
 #define HEADRACE_SCENE                                                                                                 \
     nodes, triangles, details, materials, lights, punctual_lights, corner_shading, corner_colours, corner_places, surface_textures,     \
         textures, texture_levels, texels, finishes, albedos, environment
-#define HEADRACE_ARGUMENTS HEADRACE_SCENE, film, frame
+#define HEADRACE_ARGUMENTS HEADRACE_SCENE, chosen_pixels, film, frame
 
 typedef PathVertex HrUnit;
 
@@ -65,7 +65,7 @@ HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const SceneView scene = {HEADRACE_SCENE};
-    PathVertex vertex = begin_path(&frame, index);
+    PathVertex vertex = begin_path(&frame, chosen_pixels, index);
     PathVertex next;
     Rgb sum = rgb(0, 0, 0), radiance;
     for (;;) {
@@ -79,7 +79,7 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
 #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     *kind = 0;
-    *unit = begin_path(&frame, index);
+    *unit = begin_path(&frame, chosen_pixels, index);
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {

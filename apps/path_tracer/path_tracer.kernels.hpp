@@ -17,10 +17,11 @@ struct AnyTracePath {
 
     SceneView scene;
     Frame frame;
+    headrace::View<const uint32_t> chosen; ///< pixels: see Frame
     headrace::Sum<Rgb> film;
 
     HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
-        PathVertex vertex = begin_path(frame, index);
+        PathVertex vertex = begin_path(&frame, chosen, index);
         Rgb sum{0, 0, 0};
         for (;;) {
             const VertexResult result = trace_vertex<shading>(scene, frame, vertex);
@@ -38,8 +39,11 @@ struct TracePathWithFinishes : AnyTracePath<SHADING_FULL> {};
 /// Seeds of the consumer-producer kernel: a work index is one path, which begins at the camera.
 struct CameraPaths {
     Frame frame;
+    headrace::View<const uint32_t> chosen;
 
-    HEADRACE_KERNEL PathVertex operator()(std::uint64_t index) const { return begin_path(frame, index); }
+    HEADRACE_KERNEL PathVertex operator()(std::uint64_t index) const {
+        return begin_path(&frame, chosen, index);
+    }
 };
 
 /// Consumer-producer: a work unit is one segment of a path with its shadow rays.

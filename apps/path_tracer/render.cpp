@@ -25,13 +25,18 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, Shading shading) {
 /// Gives the job a kernel for CPU, CUDA and HIP.
 template <class Consumer, class Producer, class View>
 void use_kernel(headrace::Job& job, KernelChoice choice, const Frame& frame, View view,
-                const headrace::Domain<Rgb>& film) {
+                const headrace::Domain<uint32_t>& chosen, const headrace::Domain<Rgb>& film) {
     if (choice == KernelChoice::consumer)
-        job.kernel([=](headrace::Task& task) { return Consumer{view(task), frame, task.sum(film)}; });
-    else
-        job.seeds(CameraPaths{frame}).kernel([=](headrace::Task& task) {
-            return Producer{view(task), frame, task.sum(film)};
+        job.kernel([=](headrace::Task& task) {
+            return Consumer{view(task), frame, task.read(chosen), task.sum(film)};
         });
+    else
+        job.seeds([=](headrace::Task& task) {
+               return CameraPaths{frame, task.read(chosen)};
+           })
+            .kernel([=](headrace::Task& task) {
+                return Producer{view(task), frame, task.sum(film)};
+            });
 }
 
 /// The camera of a part of the picture that begins at this pixel.
@@ -89,6 +94,13 @@ SceneDomains::SceneDomains(PreparedScene& scene)
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
+    headrace::Domain<uint32_t> none("chosen pixels", {1});
+    none.fill()[0] = 0;
+    return render_job(kernel, frame, samples, scene, none, film);
+}
+
+headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
+                         const headrace::Domain<uint32_t>& chosen, const headrace::Domain<Rgb>& film) {
     const auto view = [scene](headrace::Task& task) {
         return SceneView{task.read(scene.nodes),          task.read(scene.triangles),
                          task.read(scene.details),        task.read(scene.materials),
@@ -99,7 +111,9 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                          task.read(scene.texels),         task.read(scene.finishes),
                          task.read(scene.albedos),        task.read(scene.environment)};
     };
-    headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
+    headrace::Job job("path tracing",
+                      (frame.chosen != 0 ? frame.chosen : std::uint64_t{frame.width} * frame.height) *
+                          samples);
     job.kernel_name(
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
@@ -110,19 +124,19 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
               scene.punctual_lights, scene.corner_shading, scene.corner_colours, scene.corner_places,
               scene.surface_textures, scene.textures, scene.texture_levels, scene.texels, scene.finishes,
-              scene.albedos, scene.environment)
+              scene.albedos, scene.environment, chosen)
         .accumulates(film)
         .share_units();
     const auto shading = static_cast<Shading>(frame.shading);
     switch (shading) {
     case SHADING_FLAT:
-        use_kernel<TracePath, TraceSegment>(job, kernel, frame, view, film);
+        use_kernel<TracePath, TraceSegment>(job, kernel, frame, view, chosen, film);
         break;
     case SHADING_CORNERS:
-        use_kernel<TracePathWithCorners, TraceSegmentWithCorners>(job, kernel, frame, view, film);
+        use_kernel<TracePathWithCorners, TraceSegmentWithCorners>(job, kernel, frame, view, chosen, film);
         break;
     case SHADING_FULL:
-        use_kernel<TracePathWithFinishes, TraceSegmentWithFinishes>(job, kernel, frame, view, film);
+        use_kernel<TracePathWithFinishes, TraceSegmentWithFinishes>(job, kernel, frame, view, chosen, film);
         break;
     }
     job.opencl(opencl_kernel(kernel, shading),
@@ -143,6 +157,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                        .buffer(task.memory(scene.finishes))
                        .buffer(task.memory(scene.albedos))
                        .buffer(task.memory(scene.environment))
+                       .buffer(task.memory(chosen))
                        .buffer(task.memory(film))
                        .value(frame);
                });

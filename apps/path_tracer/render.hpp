@@ -30,8 +30,12 @@ struct SceneDomains {
     headrace::Domain<EnvironmentCell> environment;
 };
 
-/// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.
+/// Adds samples of each pixel to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.
 [[nodiscard]] headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples,
                                        const SceneDomains& scene, const headrace::Domain<Rgb>& film);
+/// The same of the pixels that `chosen` begins with, as many as the frame says.
+[[nodiscard]] headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples,
+                                       const SceneDomains& scene, const headrace::Domain<uint32_t>& chosen,
+                                       const headrace::Domain<Rgb>& film);
 
 } // namespace path_tracer

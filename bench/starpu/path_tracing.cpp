@@ -29,7 +29,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
                     __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, 0, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -124,9 +124,9 @@ private:
                               {}};
         const headrace::Sum<Rgb> film{part - first, {}};
         if (problem.frame_.shading == SHADING_CORNERS)
-            problem.run_kernel(TracePathWithCorners{scene, problem.frame_, film}, first, count);
+            problem.run_kernel(TracePathWithCorners{scene, problem.frame_, {}, film}, first, count);
         else
-            problem.run_kernel(TracePath{scene, problem.frame_, film}, first, count);
+            problem.run_kernel(TracePath{scene, problem.frame_, {}, film}, first, count);
     }
     void run_kernel(const auto& kernel, std::uint32_t first, std::uint32_t count) const {
         const std::uint64_t whole = std::uint64_t{frame_.width} * frame_.height;

@@ -10,6 +10,9 @@ namespace {
 /// The first epoch measures. A unit may take a nanosecond or a second.
 constexpr std::uint64_t most_first_units = 1 << 14, first_part = 1000;
 constexpr double most_growth = 8; ///< from one epoch to the next: a short one measures badly
+/// The next epoch may be slower than the last one. So it takes a part of the time that is left, and another
+/// one may follow, until so little is left that it is not worth the commit.
+constexpr double careful_part = 0.75, least_seconds = 0.1;
 /// If hardly more is left than the next epoch has, it takes all.
 constexpr double rest = 1.25;
 
@@ -30,10 +33,11 @@ void EpochLength::measured(std::uint64_t units, double seconds, double commit_se
 
 std::uint64_t EpochLength::next(std::uint64_t left, double seconds) const {
     double wanted = static_cast<double>(next_);
-    if (rate_ > 0) wanted = std::min(wanted, std::max(rate_ * seconds, 1.0));
+    const double aimed = seconds > least_seconds ? seconds * careful_part : seconds;
+    if (rate_ > 0) wanted = std::min(wanted, std::max(rate_ * aimed, 1.0));
     const std::uint64_t whole_grains = (static_cast<std::uint64_t>(wanted) - 1) / wishes_.grain + 1;
     const double size = static_cast<double>(whole_grains) * static_cast<double>(wishes_.grain);
-    const bool has_time = rate_ == 0 || static_cast<double>(left) <= rate_ * seconds;
+    const bool has_time = rate_ == 0 || static_cast<double>(left) <= rate_ * aimed;
     if (has_time && size * rest >= static_cast<double>(left)) return left;
     return std::min(whole_grains * wishes_.grain, left);
 }

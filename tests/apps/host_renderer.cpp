@@ -47,7 +47,7 @@ namespace {
 template <class Consumer>
 std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
     std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
-    const Consumer kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
+    const Consumer kernel{view_of(scene), frame, {}, {film.data(), {{film.size(), 1, 1}}}};
     Lane lane;
     for (std::uint64_t i = 0; i < film.size() * samples; ++i) kernel(lane, i);
     return film;
@@ -57,7 +57,7 @@ template <class Producer>
 std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
     std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
     const Producer kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
-    const CameraPaths seeds{frame};
+    const CameraPaths seeds{frame, {}};
     Lane lane;
     for (std::uint64_t i = 0; i < film.size() * samples; ++i) {
         lane.spawn(seeds(i));

@@ -38,6 +38,32 @@ TEST(PathTracerOptions, MapTonesOfPngAlone) {
                  headrace::Error);
 }
 
+TEST(PathTracerOptions, SayWhenThereAreSamplesEnough) {
+    const Options plain = parse({"--scene", "a.obj"});
+    EXPECT_EQ(plain.samples, 64u);
+    EXPECT_EQ(plain.seconds, 0);
+    EXPECT_EQ(plain.adaptive, 0);
+    const Options timed = parse({"--scene", "a.obj", "--time", "2.5", "--save-every", "60"});
+    EXPECT_EQ(timed.samples, 16384u);
+    EXPECT_EQ(timed.seconds, 2.5);
+    EXPECT_EQ(timed.save_every, 60);
+    EXPECT_EQ(parse({"--scene", "a.obj", "--adaptive", "0.02"}).samples, 16384u);
+    EXPECT_EQ(parse({"--scene", "a.obj", "--adaptive", "0.02", "--spp", "64"}).samples, 64u);
+    const std::vector<std::vector<std::string>> wrong = {{"--adaptive", "-1"},
+                                                         {"--adaptive", "0.1", "--coherent"},
+                                                         {"--adaptive", "0.1", "--checkpoint", "c"},
+                                                         {"--adaptive", "0.1", "--on-loss", "continue"},
+                                                         {"--time", "-1"},
+                                                         {"--time", "x"},
+                                                         {"--save-every", "-1"},
+                                                         {"--time", "1", "--baselines"}};
+    for (std::vector<std::string> arguments : wrong) {
+        arguments.insert(arguments.begin(), {"--scene", "a.obj"});
+        EXPECT_THROW(static_cast<void>(parse(arguments)), headrace::Error)
+            << arguments[2] << ' ' << arguments[3];
+    }
+}
+
 TEST(PathTracerOptions, AreTaken) {
     const Options options = parse({"--scene",
                                    "a b.obj",

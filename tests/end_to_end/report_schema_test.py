@@ -34,8 +34,9 @@ MCI = ["1.0", "2"] + 2 * ["layers.mco A", "20", "0.01 0.01", "10 10 3", "1", "1"
 # The definition in the schema, the program, and its arguments. Together they have every field that a processor gives.
 ONE, TWO = "--devices cpu ", "--devices @two.toml "
 RUNS = [
-    ("job", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
-    ("job", "headrace-path-tracer", TWO + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm --baselines"),
+    ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
+    ("path-tracer", "headrace-path-tracer", TWO + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm --baselines"),
+    ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --adaptive 0.5 --kernel consumer --out o.pfm"),
     ("barnes-hut", "headrace-barnes-hut", ONE + "--plummer 100 --steps 2 --kernel producer-node --snapshot-every 1 --output o.csv"),
     ("barnes-hut", "headrace-barnes-hut", TWO + "--restart o.000001.snapshot --steps 2"),
     ("chain-matmul", "headrace-chain-matmul", ONE + "--size 32 --iterations 2"),
@@ -56,7 +57,8 @@ RUNS = [
 ]
 # With mpirun, as two ranks.
 RUNS_OF_RANKS = [
-    ("job", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
+    ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 40 --height 20 --adaptive 0.1 --time 60 --spp 200 --out o.pfm"),
+    ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
     ("fluorescence", "headrace-fluorescence", ONE + "--photons 1000 --input {seeds}/layers.mci"),
 ]
 # More ranks than cores, bound to none, also as root in a container; for Open MPI 4 and 5.
@@ -67,6 +69,7 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
 # The keys that a report may lack, and that some reports here have.
 OPTIONAL = {
     "job": {"failure", "ranks", "reserve"},
+    "path-tracer": {"adaptive", "ranks"} if MPIRUN else {"adaptive"},
     "barnes-hut": {"restarted_from"},
     "chain-matmul": {"bottleneck", "stream_seconds"},
     "coexec": {"verdict"},

@@ -1,0 +1,139 @@
+// Adaptive sampling, with made-up samples of known noise.
+#include "adaptive.hpp"
+#include "apps/seeds.hpp"
+#include "image_order.h"
+#include "passes.hpp"
+#include "vector_math.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace path_tracer::test {
+namespace {
+
+class Adaptive : public Seeded {
+protected:
+    /// Adds samples with this mean and deviation, which may depend on the pixel, until all is done.
+    template <class Noise>
+    AdaptiveSampling run(uint32_t width, uint32_t height, double error, uint32_t most, const Noise& noise) {
+        AdaptiveSampling sampling(width, height, error, most);
+        sums.assign(std::size_t{width} * height, Rgb{0, 0, 0});
+        while (!sampling.pixels().empty()) {
+            EXPECT_GT(sampling.next_samples(), 0u);
+            add(sampling, std::uint64_t{sampling.next_samples()} * sampling.pixels().size(), noise);
+        }
+        return sampling;
+    }
+    template <class Noise>
+    void add(AdaptiveSampling& sampling, std::uint64_t paths, const Noise& noise) {
+        const auto pixels = sampling.pixels();
+        for (std::uint64_t path = 0; path < paths; ++path) {
+            const uint32_t pixel = pixels[path % pixels.size()];
+            const auto value = static_cast<float>(noise(pixel));
+            sums[pixel] = sums[pixel] + Rgb{value, value, value};
+        }
+        sampling.add_round(sums, paths);
+    }
+    /// One sample of something that is mostly 0 and now and then bright.
+    double sparks(double mean, double chance) { return between(0, 1) < chance ? mean / chance : 0; }
+
+    std::vector<Rgb> sums;
+};
+
+TEST_P(Adaptive, ReachesTheErrorThatItSays) {
+    const double deviation = std::sqrt(1 / 0.3 - 1); // of sparks of mean 1 and chance 0.3
+    for (const double wanted : {0.2, 0.05}) {
+        const AdaptiveSampling sampling =
+            run(50, 37, wanted, 1u << 20, [&](uint32_t) { return sparks(1, 0.3); });
+        const auto reached = sampling.reached();
+        EXPECT_EQ(reached.tiles, std::size_t{4 * 3});
+        EXPECT_EQ(reached.good_tiles, reached.tiles);
+        EXPECT_LE(reached.worst_error, wanted);
+        // Rounds are at most half of all before, and estimates are off by some percent.
+        const double needed = std::pow(deviation / wanted, 2);
+        EXPECT_GT(reached.mean_samples, 0.6 * needed);
+        EXPECT_LT(reached.mean_samples, 2.2 * needed);
+        double squares = 0; // of the true errors
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            squares += std::pow(double{sums[i].r} / sampling.counts()[i] - 1, 2);
+        EXPECT_LT(std::sqrt(squares / static_cast<double>(sums.size())), 1.1 * wanted);
+    }
+}
+
+TEST_P(Adaptive, SamplesWhereTheNoiseIs) {
+    const auto is_noisy = [](uint32_t pixel) { return pixel % 64 >= 48 && pixel / 64 < 16; }; // one tile
+    const AdaptiveSampling sampling =
+        run(64, 48, 0.05, 1u << 20, [&](uint32_t pixel) { return is_noisy(pixel) ? sparks(2, 0.2) : 0.5; });
+    for (uint32_t pixel = 0; pixel < 64 * 48; ++pixel) {
+        if (is_noisy(pixel))
+            EXPECT_GT(sampling.counts()[pixel], 800u);
+        else
+            EXPECT_LE(sampling.counts()[pixel], 64u); // some rounds, to know
+    }
+    EXPECT_EQ(sampling.reached().good_tiles, 12u);
+}
+
+TEST_P(Adaptive, EndsAtTheMostSamples) {
+    for (const uint32_t most : {1u, 2u, 8u, 100u, 333u}) {
+        const AdaptiveSampling sampling = run(5, 3, 1e-6, most, [&](uint32_t) { return sparks(1, 0.5); });
+        for (const uint32_t count : sampling.counts()) EXPECT_EQ(count, most);
+        EXPECT_EQ(sampling.reached().good_tiles, 0u);
+        EXPECT_GT(sampling.reached().worst_error, 1e-6);
+    }
+}
+
+TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
+    const AdaptiveSampling black = run(16, 16, 0.01, 1u << 20, [](uint32_t) { return 0.0; });
+    EXPECT_EQ(black.reached().good_tiles, 1u);
+    EXPECT_EQ(black.reached().worst_error, 0);
+    EXPECT_GE(black.samples(), 16u);
+    const AdaptiveSampling rare = run(16, 16, 0.5, 1u << 20, [&](uint32_t) { return sparks(1, 0.01); });
+    EXPECT_GT(rare.samples(), 200u); // 400 are needed
+}
+
+TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
+    AdaptiveSampling sampling(20, 20, 1e-3, 1000);
+    sums.assign(400, Rgb{0, 0, 0});
+    add(sampling, 8 * 400, [&](uint32_t) { return sparks(1, 0.5); });
+    ASSERT_EQ(sampling.pixels().size(), 400u);
+    const std::vector<uint32_t> order(sampling.pixels().begin(), sampling.pixels().end());
+    add(sampling, 3 * 400 + 150, [&](uint32_t) { return sparks(1, 0.5); });
+    EXPECT_TRUE(sampling.pixels().empty());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        EXPECT_EQ(sampling.counts()[order[i]], i < 150 ? 12u : 11u) << i;
+    EXPECT_GT(sampling.reached().worst_error, 0.1);
+}
+
+TEST_P(Adaptive, PixelsAreAllThereOnce) {
+    for (const auto& [width, height] : {std::pair{1u, 1u}, {16u, 16u}, {17u, 16u}, {33u, 50u}}) {
+        const AdaptiveSampling sampling(width, height, 0.1, 10);
+        std::vector<int> seen(std::size_t{width} * height);
+        for (const uint32_t pixel : sampling.pixels()) ++seen.at(pixel);
+        for (const int times : seen) EXPECT_EQ(times, 1);
+    }
+}
+
+TEST_P(Adaptive, PathsOfAPictureAreCountedWhereverItEnds) {
+    for (const uint32_t coherent : {0u, 1u}) {
+        Frame frame{};
+        frame.width = 37;
+        frame.height = 11;
+        frame.coherent = coherent;
+        const auto paths = static_cast<std::uint64_t>(whole_between(0, 5 * 37 * 11));
+        std::vector<uint32_t> counts(37 * 11);
+        for (std::uint64_t index = 0; index < paths; ++index) {
+            uint32_t pixel, key, sample;
+            place_path(&frame, headrace::View<const uint32_t>{}, index, &pixel, &key, &sample);
+            ++counts.at(pixel);
+        }
+        EXPECT_EQ(counts_after(frame, paths), counts);
+    }
+}
+
+PATH_TRACER_SEEDED(Adaptive);
+
+} // namespace
+} // namespace path_tracer::test
