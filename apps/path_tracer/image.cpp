@@ -8,6 +8,7 @@
 #include <ImfHeader.h>
 #include <ImfIO.h>
 #include <ImfOutputFile.h>
+#include <ImfStringAttribute.h>
 
 #include <algorithm>
 #include <array>
@@ -57,21 +58,33 @@ private:
     std::size_t place_ = 0;
 };
 
-std::string encode_exr(uint32_t width, uint32_t height, std::span<const Rgb> pixels) {
+std::string encode_exr(uint32_t width, uint32_t height, std::span<const Rgb> pixels,
+                       const ImageExtras& extras) {
     MemoryFile memory;
     try {
         Imf::Header header(static_cast<int>(width), static_cast<int>(height));
         header.compression() = Imf::ZIP_COMPRESSION;
         Imf::FrameBuffer frame;
-        const auto add = [&](const char* name, const float& first) {
+        const auto add = [&](const char* name, const float& first, std::size_t pixel_bytes = sizeof(Rgb)) {
             header.channels().insert(name, Imf::Channel(Imf::FLOAT));
             // The library only reads from here, but its type has no way to say so.
             frame.insert(name, Imf::Slice(Imf::FLOAT, reinterpret_cast<char*>(const_cast<float*>(&first)),
-                                          sizeof(Rgb), sizeof(Rgb) * width));
+                                          pixel_bytes, pixel_bytes * width));
         };
         add("R", pixels[0].r);
         add("G", pixels[0].g);
         add("B", pixels[0].b);
+        if (!extras.first_hits.empty()) {
+            const FirstHit& first = extras.first_hits[0];
+            add("albedo.R", first.albedo.r, sizeof first);
+            add("albedo.G", first.albedo.g, sizeof first);
+            add("albedo.B", first.albedo.b, sizeof first);
+            add("N.X", first.normal.x, sizeof first);
+            add("N.Y", first.normal.y, sizeof first);
+            add("N.Z", first.normal.z, sizeof first);
+            add("Z", first.distance, sizeof first);
+        }
+        for (const auto& [name, text] : extras.attributes) header.insert(name, Imf::StringAttribute(text));
         Imf::OutputFile file(memory, header);
         file.setFrameBuffer(frame);
         file.writePixels(static_cast<int>(height));
@@ -101,14 +114,17 @@ ImageFormat image_format(const std::filesystem::path& file) {
     throw Error{ErrorKind::invalid_argument, file.string() + ": images are written as .png, .exr or .pfm"};
 }
 
-std::string encode_image(ImageFormat format, uint32_t width, uint32_t height, std::span<const Rgb> pixels) {
-    if (pixels.empty() || pixels.size() != std::size_t{width} * height)
+std::string encode_image(ImageFormat format, uint32_t width, uint32_t height, std::span<const Rgb> pixels,
+                         const ImageExtras& extras) {
+    const bool has_layers = !extras.first_hits.empty();
+    if (pixels.empty() || pixels.size() != std::size_t{width} * height ||
+        (has_layers && extras.first_hits.size() != pixels.size()))
         throw Error{ErrorKind::invalid_argument, "an image needs width x height pixels"};
     switch (format) {
     case ImageFormat::png:
         return encode_png(width, height, pixels);
     case ImageFormat::exr:
-        return encode_exr(width, height, pixels);
+        return encode_exr(width, height, pixels, extras);
     case ImageFormat::pfm:
         return encode_pfm(width, height, pixels);
     }

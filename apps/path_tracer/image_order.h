@@ -62,8 +62,8 @@ HEADRACE_FUNCTION uint32_t shuffled_pixel(uint32_t i, uint32_t count) {
 /// The pixel, key and sample of a work index; see the head of this file.
 ///
 /// `chosen`: the pixels that have samples, if not all have
-HEADRACE_FUNCTION void place_path(const Frame* frame, HEADRACE_ANY(HEADRACE_GLOBAL const uint32_t*) chosen,
-                                  uint64_t index, uint32_t* pixel, uint32_t* key, uint32_t* sample) {
+HEADRACE_FUNCTION void place_path(const Frame* frame, HEADRACE_ELEMENTS(uint32_t) chosen, uint64_t index,
+                                  uint32_t* pixel, uint32_t* key, uint32_t* sample) {
     const uint32_t pixels = frame->chosen != 0 ? frame->chosen : frame->width * frame->height;
     const uint32_t round = (uint32_t)(index / pixels);
     const uint32_t position = (uint32_t)(index - (uint64_t)round * pixels);

@@ -277,6 +277,17 @@ typedef struct Frame {
     float lamp_chance;       ///< that a shadow ray goes to a lamp, and not to the environment
 } Frame;
 
+/// What a picture shows first, for the layers of an OpenEXR file: sums over samples.
+typedef struct FirstHit {
+#ifndef __OPENCL_C_VERSION__
+    using Scalar = float; // lets a headrace::Domain<FirstHit> be accumulated
+#endif
+    Rgb albedo;     ///< what the surface sends on of white light, about; of the sky nothing
+    Float3 normal;  ///< shading normal, on the side of the camera
+    float distance; ///< from the camera
+    float hits;     ///< samples that meet a surface
+} FirstHit;
+
 /// The work unit of the consumer-producer kernel: a ray on its way to its next hit.
 ///
 /// It begins at the point (1 - u - v) a + u b + v c of the triangle `left`, exactly: as a point in floats it
@@ -329,6 +340,7 @@ static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && size
 static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture) == 64);
 static_assert(sizeof(SurfaceTextures) == 80 && sizeof(Finish) == 96 && sizeof(AlbedoEntry) == 16);
 static_assert(offsetof(Finish, absorption) == 64 && offsetof(Finish, glass_table) == 92);
+static_assert(sizeof(FirstHit) == 32);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 #endif
 

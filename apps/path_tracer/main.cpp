@@ -122,9 +122,11 @@ void run(const Options& options) {
             return render_job(options.kernel, frame, options.samples, domains,
                               headrace::Domain<Rgb>("another film", {frame.height, frame.width}));
         });
+    const Picture picture(options, frame,
+                          find_first_hits(runtime, options, frame, prepared.placement, domains));
     Rendered rendered =
-        render(runtime, options, frame, domains, film, identity_of(options, scene, far_away, frame));
-    write_picture(options, frame, film.gather(), rendered.counts);
+        render(runtime, options, frame, domains, film, picture, identity_of(options, scene, far_away, frame));
+    picture.write(film.gather(), rendered.counts);
     rendered.report.ranks = headrace::cluster::collect_traffic();
     program::write_output(options.report, json_of(options, figures, rendered));
     if (trace) options.trace.write(*trace);

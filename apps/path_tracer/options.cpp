@@ -90,6 +90,27 @@ float to_albedo(const std::string& text) {
     return static_cast<float>(albedo);
 }
 
+/// Words as a shell reads them.
+std::string command_of(int argc, char** argv) {
+    std::string command;
+    for (int i = 0; i < argc; ++i) {
+        const std::string word = argv[i];
+        const bool is_plain =
+            !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                    "0123456789-_=+,./:@%") == std::string::npos;
+        command += i > 0 ? " " : "";
+        if (is_plain) {
+            command += word;
+            continue;
+        }
+        command += '\'';
+        for (const char letter : word)
+            command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+        command += '\'';
+    }
+    return command;
+}
+
 } // namespace
 
 Options parse_options(int argc, char** argv) {
@@ -194,6 +215,7 @@ Options parse_options(int argc, char** argv) {
                                      "A bar on stderr while it renders");
 
     line.parse(argc, argv);
+    options.command = command_of(argc, argv);
     if (options.scene.empty()) refuse("--scene FILE is needed: an .obj, .ply, .gltf or .glb; see --help");
     if (std::uint64_t{options.width} * options.height > most)
         refuse("--width " + std::to_string(options.width) + " --height " + std::to_string(options.height) +

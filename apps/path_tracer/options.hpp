@@ -24,6 +24,7 @@ struct Crop {
 
 /// The command line, checked: every value is in its range.
 struct Options {
+    std::string command; ///< as it was written, quoted for a shell
     std::filesystem::path scene;
     FileRules files;
     std::optional<CameraPose> camera; ///< else:

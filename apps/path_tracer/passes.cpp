@@ -3,12 +3,10 @@
 #include "image_order.h"
 #include "job_program/checkpoint.hpp"
 #include "job_program/job_sum.hpp"
-#include "program/output_file.hpp"
 #include "vector_math.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 namespace path_tracer {
 namespace {
@@ -18,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 /// Samples until noise is low enough everywhere, or there is no time left. All ranks of a cluster make the
 /// same rounds: they have the same sums, and rank 0 says when time is up.
 Rendered render_adaptively(headrace::Runtime& runtime, const Options& options, Frame frame,
-                           const SceneDomains& scene, const headrace::Domain<Rgb>& film) {
+                           const SceneDomains& scene, const headrace::Domain<Rgb>& film,
+                           const Picture& picture) {
     AdaptiveSampling sampling(frame.width, frame.height, options.adaptive, options.samples);
     headrace::Domain<uint32_t> chosen("chosen pixels", {film.size()});
     job_program::JobSum jobs("nothing was rendered");
@@ -43,7 +42,7 @@ Rendered render_adaptively(headrace::Runtime& runtime, const Options& options, F
         jobs.add(report);
         sampling.add_round(film.gather(), report.work_units);
         if (options.save_every > 0 && seconds_since(last_saved) >= options.save_every) {
-            write_picture(options, frame, film.gather(), sampling.counts());
+            picture.write(film.gather(), sampling.counts());
             last_saved = Clock::now();
         }
     }
@@ -53,15 +52,14 @@ Rendered render_adaptively(headrace::Runtime& runtime, const Options& options, F
 } // namespace
 
 Rendered render(headrace::Runtime& runtime, const Options& options, const Frame& frame,
-                const SceneDomains& scene, const headrace::Domain<Rgb>& film, const std::string& identity) {
-    if (options.adaptive > 0) return render_adaptively(runtime, options, frame, scene, film);
+                const SceneDomains& scene, const headrace::Domain<Rgb>& film, const Picture& picture,
+                const std::string& identity) {
+    if (options.adaptive > 0) return render_adaptively(runtime, options, frame, scene, film, picture);
     const headrace::Job job = render_job(options.kernel, frame, options.samples, scene, film);
     job_program::Watch watch;
     watch.time_limit = options.seconds;
     watch.every = options.save_every;
-    watch.look = [&](std::uint64_t paths) {
-        write_picture(options, frame, film.gather(), counts_after(frame, paths));
-    };
+    watch.look = [&](std::uint64_t paths) { picture.write(film.gather(), counts_after(frame, paths)); };
     Rendered rendered{
         job_program::run_job(runtime, job, options.checkpoints, identity, options.shows_progress(), watch),
         {}};
@@ -79,17 +77,6 @@ std::vector<uint32_t> counts_after(const Frame& frame, std::uint64_t paths) {
         ++counts[pixel];
     }
     return counts;
-}
-
-void write_picture(const Options& options, const Frame& frame, std::span<const Rgb> sums,
-                   std::span<const uint32_t> counts) {
-    std::vector<Rgb> pixels(sums.size());
-    const float exposure = std::exp2(options.exposure);
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        if (counts[i] > 0) pixels[i] = sums[i] * (exposure / static_cast<float>(counts[i]));
-    map_tones(options.tone_map, pixels);
-    program::write_whole(options.out,
-                         encode_image(image_format(options.out), frame.width, frame.height, pixels));
 }
 
 } // namespace path_tracer

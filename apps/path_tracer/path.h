@@ -19,8 +19,7 @@ HEADRACE_NAMESPACE(path_tracer)
 
 /// The first vertex of the path with this work index: a ray through a random point of its pixel. `chosen`:
 /// see place_path
-HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame,
-                                        HEADRACE_ANY(HEADRACE_GLOBAL const uint32_t*) chosen,
+HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame, HEADRACE_ELEMENTS(uint32_t) chosen,
                                         uint64_t index) {
     PathVertex vertex;
     place_path(frame, chosen, index, &vertex.pixel, &vertex.key, &vertex.sample);
@@ -223,6 +222,42 @@ typedef struct Meeting {
     uint32_t hits; ///< of the path so far, with this one
 } Meeting;
 
+/// Where the path meets its next surface. False: it meets none, and `met` has no triangle, or passes more
+/// layers than are followed.
+HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                    const PathVertex* vertex, Meeting* met) {
+    Ray ray = ray_of(scene, frame, vertex);
+    float passed = 0; // of the way to the hit, up to the last surface that let the ray through
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        if (vertex->left == PATH_TRACER_NO_TRIANGLE)
+            passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
+                            vertex->direction);
+    }
+    for (uint32_t layer = 0;; ++layer) {
+        met->hit = nearest_hit(scene, &ray);
+        if (met->hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
+        met->triangle = fetch(scene->triangles, met->hit.triangle);
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+            if (frame->has_holes != 0 &&
+                lets_through(*scene, *frame, *vertex, met->triangle, met->hit, passed, layer)) {
+                if (layer == PATH_TRACER_MOST_LAYERS) return false;
+                passed += met->hit.distance;
+                ray = ray_behind(ray, &met->triangle, met->hit.triangle, inside(met->hit.u),
+                                 inside(met->hit.v));
+                continue;
+            }
+        }
+        break;
+    }
+    met->distance_to = passed + met->hit.distance;
+    met->normal = fetch(scene->details, met->hit.triangle).normal;
+    met->is_front = dot_of(met->normal, vertex->direction) < 0;
+    if (!met->is_front) met->normal = negated(met->normal);
+    met->cosine = -dot_of(met->normal, vertex->direction);
+    met->hits = hits_of(vertex) + 1;
+    return true;
+}
+
 /// The ray that looks for light from here; its direction is to be found.
 HEADRACE_FUNCTION Ray shadow_ray(const PathVertex* vertex, const Meeting* met, const PathVertex* next) {
     const Ray ray = {point_of(&met->triangle, next->u, next->v),
@@ -348,38 +383,12 @@ HEADRACE_FUNCTION void go_on_from_finish(HEADRACE_ANY(int) shading, const SceneV
 HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                     const PathVertex* vertex, Rgb* radiance, PathVertex* next) {
     *radiance = rgb(0, 0, 0);
-    Ray ray = ray_of(scene, frame, vertex);
     Meeting met;
-    float passed = 0; // of the way to the hit, up to the last surface that let the ray through
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
-        if (vertex->left == PATH_TRACER_NO_TRIANGLE)
-            passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
-                            vertex->direction);
-    }
-    for (uint32_t layer = 0;; ++layer) {
-        met.hit = nearest_hit(scene, &ray);
-        if (met.hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+    if (!next_meeting(shading, scene, frame, vertex, &met)) {
+        if (met.hit.triangle == PATH_TRACER_NO_TRIANGLE)
             *radiance = rgb_mul(vertex->throughput, sky_radiance(shading, scene, frame, vertex));
-            return false;
-        }
-        met.triangle = fetch(scene->triangles, met.hit.triangle);
-        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
-            if (frame->has_holes != 0 &&
-                lets_through(*scene, *frame, *vertex, met.triangle, met.hit, passed, layer)) {
-                if (layer == PATH_TRACER_MOST_LAYERS) return false;
-                passed += met.hit.distance;
-                ray = ray_behind(ray, &met.triangle, met.hit.triangle, inside(met.hit.u), inside(met.hit.v));
-                continue;
-            }
-        }
-        break;
+        return false;
     }
-    met.distance_to = passed + met.hit.distance;
-    met.normal = fetch(scene->details, met.hit.triangle).normal;
-    met.is_front = dot_of(met.normal, vertex->direction) < 0;
-    if (!met.is_front) met.normal = negated(met.normal);
-    met.cosine = -dot_of(met.normal, vertex->direction);
-    met.hits = hits_of(vertex) + 1;
     Material material = fetch(scene->materials, met.triangle.material);
     PathVertex here = *vertex;
     HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {

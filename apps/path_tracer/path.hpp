@@ -7,6 +7,8 @@
 
 #include "path.h" // needs the scene view
 
+#include "first_hit.h"
+
 namespace path_tracer {
 
 /// What one vertex gives to its pixel, and whether there is a next one.

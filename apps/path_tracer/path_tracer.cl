@@ -52,17 +52,35 @@ HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Tri
 
 #include "path.h"
 
+#ifdef FIRST_HITS
+    #include "first_hit.h"
+#endif
+
 // ---- path_tracer.kernels.hpp
 
-HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
-    if (is_black(radiance)) return;
-    __global float* to = film + 3 * (ulong)pixel;
-    hr_atomic_add_float(to, radiance.r);
-    hr_atomic_add_float(to + 1, radiance.g);
-    hr_atomic_add_float(to + 2, radiance.b);
+HR_FUNCTION void add_rgb(__global float* to, Rgb sum) {
+    hr_atomic_add_float(to, sum.r);
+    hr_atomic_add_float(to + 1, sum.g);
+    hr_atomic_add_float(to + 2, sum.b);
 }
 
-#ifdef HEADRACE_CONSUMER
+HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
+    if (!is_black(radiance)) add_rgb(film + 3 * (ulong)pixel, radiance);
+}
+
+#if defined(FIRST_HITS)
+void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
+    const SceneView scene = {HEADRACE_SCENE};
+    const PathVertex vertex = begin_path(&frame, chosen_pixels, index);
+    const FirstHit found = first_hit(&scene, &frame, &vertex);
+    if (!(found.hits > 0)) return;
+    __global float* to = film + sizeof(FirstHit) / sizeof(float) * (ulong)vertex.pixel;
+    add_rgb(to, found.albedo);
+    add_rgb(to + 3, rgb(found.normal.x, found.normal.y, found.normal.z));
+    hr_atomic_add_float(to + 6, found.distance);
+    hr_atomic_add_float(to + 7, found.hits);
+}
+#elif defined(HEADRACE_CONSUMER)
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const SceneView scene = {HEADRACE_SCENE};
     PathVertex vertex = begin_path(&frame, chosen_pixels, index);

@@ -1,6 +1,6 @@
 // apps/path_tracer/path_tracer.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP, each for
-// every Shading. path_tracer.cl has them in OpenCL C. Both
-// kernels see the same random numbers, so they make the same picture up to the order of sums.
+// every Shading, and one that finds first hits alone. path_tracer.cl has them in OpenCL C. The two
+// see the same random numbers, so they make the same picture up to the order of sums.
 #pragma once
 #include "path.hpp"
 
@@ -65,5 +65,18 @@ struct AnyTraceSegment {
 struct TraceSegment : AnyTraceSegment<SHADING_FLAT> {};
 struct TraceSegmentWithCorners : AnyTraceSegment<SHADING_CORNERS> {};
 struct TraceSegmentWithFinishes : AnyTraceSegment<SHADING_FULL> {};
+
+/// Consumer: what a path from the camera meets first.
+struct FindFirstHits {
+    SceneView scene;
+    Frame frame;
+    headrace::Sum<FirstHit> hits;
+
+    HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
+        const PathVertex vertex = begin_path(frame, index);
+        const FirstHit found = first_hit(&scene, &frame, &vertex);
+        if (found.hits > 0) hits.add(vertex.pixel, found);
+    }
+};
 
 } // namespace path_tracer

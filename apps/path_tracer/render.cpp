@@ -22,6 +22,51 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, Shading shading) {
     return kernel;
 }
 
+SceneView view_in(headrace::Task& task, const SceneDomains& scene) {
+    return SceneView{task.read(scene.nodes),          task.read(scene.triangles),
+                     task.read(scene.details),        task.read(scene.materials),
+                     task.read(scene.lights),         task.read(scene.punctual_lights),
+                     task.read(scene.corner_shading), task.read(scene.corner_colours),
+                     task.read(scene.corner_places),  task.read(scene.surface_textures),
+                     task.read(scene.textures),       task.read(scene.texture_levels),
+                     task.read(scene.texels),         task.read(scene.finishes),
+                     task.read(scene.albedos),        task.read(scene.environment)};
+}
+
+/// Where all pixels have samples.
+headrace::Domain<uint32_t> no_pixels() {
+    headrace::Domain<uint32_t> none("chosen pixels", {1});
+    none.fill()[0] = 0;
+    return none;
+}
+
+void read_scene(headrace::Job& job, const SceneDomains& scene) {
+    job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
+              scene.punctual_lights, scene.corner_shading, scene.corner_colours, scene.corner_places,
+              scene.surface_textures, scene.textures, scene.texture_levels, scene.texels, scene.finishes,
+              scene.albedos, scene.environment);
+}
+
+/// In the order of HEADRACE_SCENE in path_tracer.cl.
+void add_scene(headrace::OpenClArguments& arguments, headrace::Task& task, const SceneDomains& scene) {
+    arguments.buffer(task.memory(scene.nodes))
+        .buffer(task.memory(scene.triangles))
+        .buffer(task.memory(scene.details))
+        .buffer(task.memory(scene.materials))
+        .buffer(task.memory(scene.lights))
+        .buffer(task.memory(scene.punctual_lights))
+        .buffer(task.memory(scene.corner_shading))
+        .buffer(task.memory(scene.corner_colours))
+        .buffer(task.memory(scene.corner_places))
+        .buffer(task.memory(scene.surface_textures))
+        .buffer(task.memory(scene.textures))
+        .buffer(task.memory(scene.texture_levels))
+        .buffer(task.memory(scene.texels))
+        .buffer(task.memory(scene.finishes))
+        .buffer(task.memory(scene.albedos))
+        .buffer(task.memory(scene.environment));
+}
+
 /// Gives the job a kernel for CPU, CUDA and HIP.
 template <class Consumer, class Producer, class View>
 void use_kernel(headrace::Job& job, KernelChoice choice, const Frame& frame, View view,
@@ -94,23 +139,12 @@ SceneDomains::SceneDomains(PreparedScene& scene)
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
-    headrace::Domain<uint32_t> none("chosen pixels", {1});
-    none.fill()[0] = 0;
-    return render_job(kernel, frame, samples, scene, none, film);
+    return render_job(kernel, frame, samples, scene, no_pixels(), film);
 }
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<uint32_t>& chosen, const headrace::Domain<Rgb>& film) {
-    const auto view = [scene](headrace::Task& task) {
-        return SceneView{task.read(scene.nodes),          task.read(scene.triangles),
-                         task.read(scene.details),        task.read(scene.materials),
-                         task.read(scene.lights),         task.read(scene.punctual_lights),
-                         task.read(scene.corner_shading), task.read(scene.corner_colours),
-                         task.read(scene.corner_places),  task.read(scene.surface_textures),
-                         task.read(scene.textures),       task.read(scene.texture_levels),
-                         task.read(scene.texels),         task.read(scene.finishes),
-                         task.read(scene.albedos),        task.read(scene.environment)};
-    };
+    const auto view = [scene](headrace::Task& task) { return view_in(task, scene); };
     headrace::Job job("path tracing",
                       (frame.chosen != 0 ? frame.chosen : std::uint64_t{frame.width} * frame.height) *
                           samples);
@@ -121,12 +155,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         (frame.shading == SHADING_FULL      ? ", finishes"
          : frame.shading == SHADING_CORNERS ? ", corners"
                                             : ""));
-    job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
-              scene.punctual_lights, scene.corner_shading, scene.corner_colours, scene.corner_places,
-              scene.surface_textures, scene.textures, scene.texture_levels, scene.texels, scene.finishes,
-              scene.albedos, scene.environment, chosen)
-        .accumulates(film)
-        .share_units();
+    read_scene(job, scene);
+    job.reads(chosen).accumulates(film).share_units();
     const auto shading = static_cast<Shading>(frame.shading);
     switch (shading) {
     case SHADING_FLAT:
@@ -141,26 +171,26 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
     }
     job.opencl(opencl_kernel(kernel, shading),
                [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
-                   arguments.buffer(task.memory(scene.nodes))
-                       .buffer(task.memory(scene.triangles))
-                       .buffer(task.memory(scene.details))
-                       .buffer(task.memory(scene.materials))
-                       .buffer(task.memory(scene.lights))
-                       .buffer(task.memory(scene.punctual_lights))
-                       .buffer(task.memory(scene.corner_shading))
-                       .buffer(task.memory(scene.corner_colours))
-                       .buffer(task.memory(scene.corner_places))
-                       .buffer(task.memory(scene.surface_textures))
-                       .buffer(task.memory(scene.textures))
-                       .buffer(task.memory(scene.texture_levels))
-                       .buffer(task.memory(scene.texels))
-                       .buffer(task.memory(scene.finishes))
-                       .buffer(task.memory(scene.albedos))
-                       .buffer(task.memory(scene.environment))
-                       .buffer(task.memory(chosen))
-                       .buffer(task.memory(film))
-                       .value(frame);
+                   add_scene(arguments, task, scene);
+                   arguments.buffer(task.memory(chosen)).buffer(task.memory(film)).value(frame);
                });
+    return job;
+}
+
+headrace::Job first_hits_job(const Frame& frame, uint32_t samples, const SceneDomains& scene,
+                             const headrace::Domain<FirstHit>& hits) {
+    headrace::Job job("first hits", std::uint64_t{frame.width} * frame.height * samples);
+    const headrace::Domain<uint32_t> none = no_pixels();
+    read_scene(job, scene);
+    job.reads(none).accumulates(hits).kernel([=](headrace::Task& task) {
+        return FindFirstHits{view_in(task, scene), frame, task.sum(hits)};
+    });
+    headrace::OpenClKernel kernel = opencl_kernel(KernelChoice::consumer, SHADING_FULL);
+    kernel.options += " -DFIRST_HITS";
+    job.opencl(kernel, [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
+        add_scene(arguments, task, scene);
+        arguments.buffer(task.memory(none)).buffer(task.memory(hits)).value(frame);
+    });
     return job;
 }
 

@@ -38,4 +38,8 @@ struct SceneDomains {
                                        const SceneDomains& scene, const headrace::Domain<uint32_t>& chosen,
                                        const headrace::Domain<Rgb>& film);
 
+/// Adds what so many paths of each pixel meet first.
+[[nodiscard]] headrace::Job first_hits_job(const Frame& frame, uint32_t samples, const SceneDomains& scene,
+                                           const headrace::Domain<FirstHit>& hits);
+
 } // namespace path_tracer
