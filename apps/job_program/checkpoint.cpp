@@ -98,14 +98,9 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
     };
     epochs.stops = [] { return interruption() != 0; };
     epochs.time_limit = headrace::EpochOptions::Seconds(watch.time_limit);
-    if (watch.every > 0) {
-        epochs.epoch = std::min(epochs.epoch, headrace::EpochOptions::Seconds(watch.every));
-        epochs.on_commit = [&watch, last = Clock::now()](std::uint64_t units) mutable {
-            if (Clock::now() - last < headrace::EpochOptions::Seconds(watch.every)) return;
-            watch.look(units);
-            last = Clock::now();
-        };
-    }
+    epochs.least_units = watch.least_units;
+    epochs.epoch = std::min(epochs.epoch, headrace::EpochOptions::Seconds(watch.every));
+    epochs.on_commit = watch.look;
     std::optional<EndsByItself> stores; // else nothing is worth more than the promised second
     if (!options.checkpoint.empty()) stores.emplace();
     try {

@@ -33,11 +33,12 @@ void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& optio
 
 /// What a program does with results while a job runs.
 struct Watch {
-    double time_limit = 0; ///< seconds, after which the job ends with what is done; 0: none
-    double every = 0;      ///< seconds between two looks, at least; 0: it does not look
+    double time_limit = 0;         ///< seconds, after which the job ends with what is done; 0: none
+    std::uint64_t least_units = 0; ///< that are done in any case
+    double every = 2;              ///< seconds between two looks, about
     std::function<void(std::uint64_t units)> look = {}; ///< results of so many units are in their domains
 
-    [[nodiscard]] bool is_wanted() const { return time_limit > 0 || every > 0; }
+    [[nodiscard]] bool is_wanted() const { return time_limit > 0 || look; }
 };
 
 /// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` or `watch` are

@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t first_samples = 8;
 /// A tile may look good before it has seen its rare bright samples.
 constexpr uint32_t least_rounds = 4;
+/// And an error is known no better than from so many differences between rounds, over all of its pixels.
+constexpr double least_differences = 64;
 
 } // namespace
 
@@ -47,21 +49,20 @@ void AdaptiveSampling::choose_pixels() {
 }
 
 void AdaptiveSampling::add_round(std::span<const Rgb> sums, std::uint64_t done) {
-    const std::uint64_t whole = done / pixels_.size(), rest = done % pixels_.size();
     for (std::size_t i = 0; i < pixels_.size(); ++i) {
-        const uint32_t pixel = pixels_[i];
-        const auto added = static_cast<uint32_t>(whole + (i < rest ? 1 : 0));
-        if (added == 0) continue;
-        const double before = counts_[pixel], after = before + added;
-        const double mean_of_round = (double{luminance(sums[pixel])} - spreads_[pixel].mean * before) / added;
+        const uint32_t pixel = pixels_[i], more = added(i, done);
+        if (more == 0) continue;
         Spread& spread = spreads_[pixel];
+        const double before = counts_[pixel], after = before + more;
+        const double mean_of_round = (double{luminance(sums[pixel])} - spread.mean * before) / more;
         const double difference = mean_of_round - spread.mean;
-        spread.mean += difference * added / after;
-        spread.squares += before * added / after * difference * difference;
-        counts_[pixel] += added;
+        spread.mean += difference * more / after;
+        spread.squares += before * more / after * difference * difference;
+        ++spread.rounds;
+        counts_[pixel] += more;
     }
-    const bool is_whole = rest == 0 && whole == next_samples();
-    samples_ += static_cast<uint32_t>(whole);
+    const bool is_whole = done == std::uint64_t{next_samples()} * pixels_.size();
+    samples_ += static_cast<uint32_t>(done / pixels_.size());
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
         if (!tiles_[tile].is_good) judge(tile);
     if (is_whole)
@@ -70,27 +71,38 @@ void AdaptiveSampling::add_round(std::span<const Rgb> sums, std::uint64_t done) 
         pixels_.clear(); // pixels of a tile differ: there was no time
 }
 
+std::vector<uint32_t> AdaptiveSampling::counts_with(std::uint64_t done) const {
+    std::vector<uint32_t> counts = counts_;
+    for (std::size_t i = 0; i < pixels_.size(); ++i) counts[pixels_[i]] += added(i, done);
+    return counts;
+}
+
 void AdaptiveSampling::judge(std::size_t tile) {
-    Tile& judged = tiles_[tile];
-    ++judged.rounds;
-    double squares = 0, sum = 0, pixels = 0;
+    double squares = 0, sum = 0, pixels = 0, differences = 0;
+    uint32_t fewest = std::numeric_limits<uint32_t>::max(); // rounds
     for_each_pixel(tile, [&](uint32_t pixel) {
-        const double rounds = judged.rounds, samples = counts_[pixel];
-        if (rounds > 1 && samples > 0) squares += spreads_[pixel].squares / ((rounds - 1) * samples);
-        sum += spreads_[pixel].mean;
+        const Spread& spread = spreads_[pixel];
+        fewest = std::min(fewest, spread.rounds);
+        if (spread.rounds > 1) squares += spread.squares / ((spread.rounds - 1.0) * counts_[pixel]);
+        sum += spread.mean;
+        differences += std::max(spread.rounds, 1u) - 1;
         ++pixels;
     });
-    judged.error = judged.rounds < 2 ? std::numeric_limits<double>::infinity()
-                   : squares == 0    ? 0
-                                     : std::sqrt(squares / pixels) / (sum / pixels);
-    judged.is_good = judged.rounds >= least_rounds && judged.error <= wanted_;
+    Tile& judged = tiles_[tile];
+    if (fewest < 2) return;
+    judged.error = squares == 0 ? 0 : std::sqrt(squares / pixels) / (sum / pixels);
+    judged.is_good = fewest >= least_rounds && differences >= least_differences && *judged.error <= wanted_;
 }
 
 AdaptiveSampling::Reached AdaptiveSampling::reached() const {
     Reached reached{.tiles = tiles_.size()};
+    reached.worst_error = 0;
     for (const Tile& tile : tiles_) {
-        if (tile.error <= wanted_) ++reached.good_tiles;
-        reached.worst_error = std::max(reached.worst_error, tile.error);
+        if (tile.is_good) ++reached.good_tiles;
+        if (!tile.error || !reached.worst_error)
+            reached.worst_error.reset();
+        else
+            reached.worst_error = std::max(*reached.worst_error, *tile.error);
     }
     const auto [least, most] = std::minmax_element(counts_.begin(), counts_.end());
     reached.least_samples = *least;

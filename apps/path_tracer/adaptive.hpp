@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,12 +35,14 @@ public:
 
     /// Samples of each pixel.
     [[nodiscard]] std::span<const uint32_t> counts() const { return counts_; }
+    /// The same with so many paths of the round that runs.
+    [[nodiscard]] std::vector<uint32_t> counts_with(std::uint64_t done) const;
 
     struct Reached {
         std::size_t tiles = 0, good_tiles = 0;
         /// Of the worst tile: root of the mean squared standard error of its pixels' luminances, over the
         /// mean of these. 0 for a black tile.
-        double worst_error = 0;
+        std::optional<double> worst_error{}; ///< none: some tile had too few rounds to tell
         uint32_t least_samples = 0, most_samples = 0;
         double mean_samples = 0;
     };
@@ -47,13 +50,13 @@ public:
 
 private:
     struct Tile {
-        uint32_t rounds = 0;
-        double error = 0;
+        std::optional<double> error{}; ///< none: it is not known
         bool is_good = false;
     };
     /// Weighted mean of a pixel's rounds, and the sum of their weighted squared differences to it.
     struct Spread {
         double mean = 0, squares = 0;
+        uint32_t rounds = 0;
     };
 
     [[nodiscard]] uint32_t columns() const { return (width_ + tile_width - 1) / tile_width; }
@@ -61,6 +64,10 @@ private:
     void for_each_pixel(std::size_t tile, const Visit& visit) const;
     void choose_pixels();
     void judge(std::size_t tile);
+    /// Of the pixel at this place in `pixels_`, of so many paths of a round.
+    [[nodiscard]] uint32_t added(std::size_t place, std::uint64_t done) const {
+        return static_cast<uint32_t>(done / pixels_.size() + (place < done % pixels_.size() ? 1 : 0));
+    }
 
     uint32_t width_, height_;
     double wanted_;

@@ -66,20 +66,20 @@ Rgb strength_of(const Entry& entry) {
     return {strength.x, strength.y, strength.z};
 }
 
-/// Angles beyond a right one are one: behind itself a spot shines nowhere. Exporters write cones whose edges
-/// coincide, which are as sharp as the extension makes any.
+/// Angles beyond a right one are one: behind itself a spot shines nowhere. Exporters write cones whose angles
+/// are the same: those have a sharp edge.
 void give_cone(const Entry& entry, PunctualLightDescription& light) {
     static const Json nothing = Json::object();
     const auto found = entry.json.find("spot");
     const Json& spot = found == entry.json.end() ? nothing : *found;
     if (!spot.is_object()) entry.refuse("has a cone that is no object");
-    const double right = std::numbers::pi / 2;
-    const char* const fault = "has a cone whose angles are not between 0 and pi";
-    const double outer = entry.number(spot, "outerConeAngle", right / 2, 0, 2 * right, fault);
+    constexpr double right = std::numbers::pi / 2, narrowest = 1e-4, sharpest = 1e-3;
+    const char* const fault =
+        "has a cone whose angles are not between 0 and pi, the outer one from 0.0001 on";
+    const double outer = entry.number(spot, "outerConeAngle", right / 2, narrowest, 2 * right, fault);
     const double inner = entry.number(spot, "innerConeAngle", 0, 0, 2 * right, fault);
-    constexpr double sharpest = 0.001;
-    light.outer_cosine = std::cos(std::min(outer, right));
-    light.inner_cosine = std::max(std::cos(std::min(inner, right)), light.outer_cosine + sharpest);
+    light.outer_angle = std::min(outer, right);
+    light.inner_angle = std::min(inner, light.outer_angle * (1 - sharpest));
 }
 
 } // namespace

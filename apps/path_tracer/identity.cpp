@@ -5,6 +5,7 @@
 #include "path_tracer.cl.hpp"
 #include "path_tracer.kernels.hpp.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -84,7 +85,7 @@ std::string fingerprint_of(const Scene& scene) {
         bytes.add(light.place);
         bytes.add(light.axis);
         bytes.add(light.strength);
-        for (const double value : {light.range, light.inner_cosine, light.outer_cosine}) bytes.add(value);
+        for (const double value : {light.range, light.inner_angle, light.outer_angle}) bytes.add(value);
     }
     for (const SurfaceDescription& material : scene.materials) {
         for (const Rgb& colour : {material.base, material.mirror, material.highlight, material.absorption,
@@ -102,6 +103,9 @@ std::string fingerprint_of(const Scene& scene) {
     }
     return bytes.fingerprint();
 }
+
+/// All bits of a number: six decimals are too few.
+std::string bits_of(float number) { return std::to_string(std::bit_cast<std::uint32_t>(number)); }
 
 /// Of the text of all their sources: two builds may compute other numbers.
 std::string kernels() {
@@ -128,8 +132,7 @@ std::string identity_of(const Options& options, const Scene& scene, const Textur
                              ? "none"
                              : headrace::fingerprint(std::as_bytes(std::span(environment->texels))) + ' ' +
                                    std::to_string(environment->width) + ' ' +
-                                   std::to_string(frame.environment_scale) + ' ' +
-                                   std::to_string(frame.environment_turn));
+                                   bits_of(frame.environment_scale) + ' ' + bits_of(frame.environment_turn));
     add("--sky", headrace::fingerprint(std::as_bytes(std::span(&frame.sky, 1))));
     number("--width", frame.width); // what is made; where it lies in the picture, the camera says
     number("--height", frame.height);

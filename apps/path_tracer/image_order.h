@@ -3,7 +3,7 @@
 // Samples are the slow part of the index: a task of consecutive indices is then a fair mix of cheap sky and
 // costly corners, so its cost follows its size, and lanes that run at one time add to different pixels of the
 // film. Within a sample, pixels come in tiles of 8 x 4, so that the 32 rays of a lane group start out close
-// together.
+// together. Pixels of a list come in its order.
 //
 // C++ and OpenCL C read this file.
 #ifndef HEADRACE_PATH_TRACER_IMAGE_ORDER_H

@@ -211,7 +211,7 @@ typedef struct Light {
 #define PATH_TRACER_PUNCTUAL 0x80000000u
 
 /// A light without extent, which is found by shadow rays alone. What it sends along a direction at an angle
-/// to `axis` is `strength` times the square of cone_scale x cosine + cone_offset, held between 0 and 1.
+/// to `axis` is `strength` times the square of cone_offset - cone_scale x (1 - cosine), held between 0 and 1.
 typedef struct __attribute__((aligned(16))) PunctualLight {
     Float3 place;        ///< or the direction to it, if it is far away
     uint32_t is_far;     ///< 1: it shines with parallel rays
@@ -274,7 +274,7 @@ typedef struct Frame {
     uint32_t environment_columns, environment_rows; ///< of its cells; 0: there is none
     float environment_turn;  ///< by so many turns it is turned, counter-clockwise as seen from above
     float environment_scale; ///< factor of its texture
-    float lamp_chance;       ///< that a shadow ray goes to a lamp, and not to the environment
+    float lamp_chance;       ///< that a shadow ray goes to any other light, and not to the environment
 } Frame;
 
 /// What a picture shows first, for the layers of an OpenEXR file: sums over samples.
@@ -297,7 +297,7 @@ typedef struct PathVertex {
     float u, v;
     Float3 direction;
     Rgb throughput;
-    /// Per solid angle, with which a Lambert surface that also cast shadow rays chose the direction. Both may
+    /// Per solid angle, with which a surface that also cast shadow rays chose the direction. Both may
     /// find the same emitter and share it then. 0: there were none, all is to be found by this ray.
     float density;
     uint32_t pixel; ///< row * width + column

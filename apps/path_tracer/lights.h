@@ -71,7 +71,7 @@ HEADRACE_FUNCTION FoundLight find_punctual(const SceneView* scene, const Frame* 
     FoundLight found = {ray, light.strength, PATH_TRACER_FAR_AWAY,
                         (float)frame->shadow_rays * frame->lamp_chance / light.inverse_chance, false};
     found.ray.goal_id = PATH_TRACER_NO_TRIANGLE;
-    float share = 1;
+    float arriving = 1;
     if (light.is_far != 0) {
         found.ray.direction = light.place;
     } else {
@@ -79,14 +79,16 @@ HEADRACE_FUNCTION FoundLight find_punctual(const SceneView* scene, const Frame* 
         const float distance2 = dot_of(way, way), distance_to = sqrt(distance2);
         const float in_range = distance2 * light.inverse_range * light.inverse_range;
         found.ray.direction = scaled(way, 1.0f / distance_to);
-        const float cone = light.cone_offset - light.cone_scale * dot_of(light.axis, found.ray.direction);
+        // 1 - cosine, also of narrow cones: half the square of the difference of directions.
+        const Float3 leaning = add(light.axis, found.ray.direction);
+        const float cone = light.cone_offset - light.cone_scale * 0.5f * dot_of(leaning, leaning);
         const float in_cone = smaller(larger(cone, 0.0f), 1.0f);
-        share = in_cone * in_cone * larger(1 - in_range * in_range, 0.0f) / distance2;
+        arriving = in_cone * in_cone * larger(1 - in_range * in_range, 0.0f) / distance2;
         // What touches the light does not hide it.
-        found.limit = share > 0 && share < PATH_TRACER_FAR_AWAY ? distance_to * (1 - 0x1p-18f) : 0;
+        found.limit = arriving > 0 && arriving < PATH_TRACER_FAR_AWAY ? distance_to * (1 - 0x1p-18f) : 0;
     }
     found.radiance =
-        rgb_mul(rgb_scaled(light.strength, share),
+        rgb_mul(rgb_scaled(light.strength, arriving),
                 left_by_glass(scene, frame, ray.left, 0, false, found.ray.direction, found.limit));
     return found;
 }

@@ -15,6 +15,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/core/trace.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -34,10 +35,15 @@ int complain(const std::string& what, int exit_code) {
     return program::complain("headrace-path-tracer", what, exit_code);
 }
 
+/// What a user finds who has interrupted the program.
+std::string left_behind = "no image was written";
+
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
 void check_size(const Options& options) {
     const Crop part = made_part(options);
-    const double film = double{3} * sizeof(Rgb) * part.width * part.height;
+    constexpr double of_adaptive = 40; // sums and lists of each pixel
+    const double of_pixel = double{3} * sizeof(Rgb) + (options.adaptive > 0 ? of_adaptive : 0);
+    const double film = of_pixel * part.width * part.height;
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (film > memory)
@@ -64,11 +70,11 @@ CameraPose view_of(const Options& options, const Scene& scene) {
 class Stopwatch {
 public:
     Stopwatch(const Options& options, const std::string& doing) : is_shown_(options.shows_progress()) {
-        if (is_shown_) std::fprintf(stderr, "%s: ", doing.c_str());
+        if (is_shown_) std::fprintf(stderr, "%s\n", doing.c_str());
     }
-    double end() const {
+    double read() const {
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
-        if (is_shown_) std::fprintf(stderr, "%.2f s\n", seconds.count());
+        if (is_shown_) std::fprintf(stderr, "  %.2f s\n", seconds.count());
         return seconds.count();
     }
 
@@ -82,6 +88,7 @@ void run(const Options& options) {
 
     const Stopwatch loading(options, "reading " + options.scene.string());
     const Scene scene = load_scene(options.scene, options.albedo, options.files);
+    double loaded = loading.read();
     if (!options.quiet)
         for (const std::string& note : scene.notes)
             headrace::log_warning(options.scene.string() + ": " + note);
@@ -95,19 +102,27 @@ void run(const Options& options) {
     if (!scene.lights.empty() && options.shadow_rays == 0 && !options.quiet)
         headrace::log_warning("--no-direct-light: the scene's " + std::to_string(scene.lights.size()) +
                               " lights without extent are found by shadow rays alone, and not shown");
+    if (!scene.lights.empty() && !options.quiet &&
+        std::ranges::any_of(scene.materials, &SurfaceDescription::may_be_glass))
+        headrace::log_warning(options.scene.string() +
+                              ": lights without extent do not shine through its glass, nor are they seen in "
+                              "smooth mirrors: no ray that is bent or mirrored finds a point");
     const CameraPose view = view_of(options, scene);
     std::optional<TextureImage> environment;
-    if (!options.environment.empty()) environment = load_environment(options.environment, options.files);
+    if (!options.environment.empty()) {
+        const Stopwatch more(options, "reading " + options.environment.string());
+        environment = load_environment(options.environment, options.files);
+        loaded += more.read();
+    }
     if (environment && !options.quiet)
         for (const std::string& note : environment->notes) headrace::log_warning(note);
     const TextureImage* const far_away = environment ? &*environment : nullptr;
-    const double loaded = loading.end();
     const Stopwatch building(options,
                              "building, of " + std::to_string(scene.triangles.size()) + " triangles");
     PreparedScene prepared = prepare_scene(scene, options.scattering, far_away);
     SceneFigures figures = figures_of(scene, prepared);
     figures.loading = loaded;
-    figures.building = building.end();
+    figures.building = building.read();
     const Frame frame = make_frame(options, prepared, view);
     const SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {frame.height, frame.width});
@@ -124,8 +139,15 @@ void run(const Options& options) {
         });
     const Picture picture(options, frame,
                           find_first_hits(runtime, options, frame, prepared.placement, domains));
-    Rendered rendered =
-        render(runtime, options, frame, domains, film, picture, identity_of(options, scene, far_away, frame));
+    Rendered rendered = [&] {
+        try {
+            return render(runtime, options, frame, domains, film, picture,
+                          identity_of(options, scene, far_away, frame));
+        } catch (const Error&) {
+            if (picture.was_written()) left_behind = options.out.string() + " is as it was last saved";
+            throw;
+        }
+    }();
     picture.write(film.gather(), rendered.counts);
     rendered.report.ranks = headrace::cluster::collect_traffic();
     program::write_output(options.report, json_of(options, figures, rendered));
@@ -149,9 +171,8 @@ int main(int argc, char** argv) {
         return 0;
     } catch (const Error& error) {
         if (job_program::interruption() != 0)
-            return complain(job_program::tells_what_is_stored(error)
-                                ? error.what()
-                                : "interrupted; the image was not finished",
+            return complain(job_program::tells_what_is_stored(error) ? error.what()
+                                                                     : "interrupted; " + left_behind,
                             128 + job_program::interruption());
         return complain(error.what(), error.is_users_mistake() ? 2 : 1);
     } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -231,7 +232,17 @@ Options parse_options(int argc, char** argv) {
     options.tone_map = tone_maps[tone_map];
     if (image_format(options.out) != ImageFormat::png && options.tone_map != ToneMap::none)
         refuse("--tone-map is for .png; " + options.out.string() + " keeps linear radiance");
+    options.expected_samples = options.samples;
     if ((options.seconds > 0 || options.adaptive > 0) && !line.has("--spp")) options.samples = 16384;
+    if (options.environment.empty() && (line.has("--environment-scale") || line.has("--environment-rotate")))
+        refuse("--environment-scale and --environment-rotate: take an --environment FILE");
+    if (!options.environment.empty() && line.has("--sky"))
+        refuse("--environment and --sky: take one of them; each is all that is far away");
+    std::error_code ignored;
+    if (options.save_every > 0 && std::filesystem::exists(options.out, ignored) &&
+        !std::filesystem::is_regular_file(options.out, ignored))
+        refuse("--save-every: " + options.out.string() +
+               " is no regular file, and would get one picture behind the other");
     if (options.adaptive > 0 && options.checkpoints.are_given())
         refuse("--adaptive: takes none of --checkpoint, --resume and --on-loss continue; what is stored "
                "would not tell how noisy it is");

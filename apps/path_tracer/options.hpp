@@ -37,7 +37,8 @@ struct Options {
     double environment_scale = 1, environment_degrees = 0;
     float albedo = 0.8f;
     uint32_t width = 640, height = 360, samples = 64;
-    std::optional<Crop> crop; ///< else all of it is made
+    uint32_t expected_samples = 64; ///< of a pixel, for the width of samples in textures
+    std::optional<Crop> crop;       ///< else all of it is made
     uint32_t max_depth = 8;
     uint32_t roulette_from = 4;
     uint32_t shadow_rays = 1; ///< 0 with --no-direct-light

@@ -3,15 +3,55 @@
 #include "image_order.h"
 #include "job_program/checkpoint.hpp"
 #include "job_program/job_sum.hpp"
-#include "vector_math.hpp"
+#include <headrace/core/log.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+/// Writes the picture as it grows, if that is wanted. One that cannot be written now may be the next time.
+class Saver {
+public:
+    Saver(const Options& options, const Picture& picture, const headrace::Domain<Rgb>& film)
+        : every_(options.save_every), picture_(picture), film_(film) {}
+
+    [[nodiscard]] bool is_wanted() const { return every_ > 0; }
+    /// `counts()`: samples of each pixel in the film.
+    template <class Counts>
+    void look(const Counts& counts) {
+        if (seconds_since(last_) < every_) return;
+        try {
+            picture_.write(film_.gather(), counts());
+        } catch (const headrace::Error& error) {
+            if (error.kind() != headrace::ErrorKind::io) throw;
+            if (!std::exchange(has_failed_, true)) headrace::log_warning(error.message());
+        }
+        last_ = Clock::now();
+    }
+    /// Gives a job's watch what is wanted.
+    template <class Counts>
+    void join(job_program::Watch& watch, const Counts& counts_with) {
+        if (!is_wanted()) return;
+        watch.every = every_;
+        watch.look = [this, counts_with](std::uint64_t paths) { look([&] { return counts_with(paths); }); };
+    }
+
+private:
+    double every_;
+    const Picture& picture_;
+    const headrace::Domain<Rgb>& film_;
+    bool has_failed_ = false;
+    Clock::time_point last_ = Clock::now();
+};
 
 /// Samples until noise is low enough everywhere, or there is no time left. All ranks of a cluster make the
 /// same rounds: they have the same sums, and rank 0 says when time is up.
@@ -21,11 +61,8 @@ Rendered render_adaptively(headrace::Runtime& runtime, const Options& options, F
     AdaptiveSampling sampling(frame.width, frame.height, options.adaptive, options.samples);
     headrace::Domain<uint32_t> chosen("chosen pixels", {film.size()});
     job_program::JobSum jobs("nothing was rendered");
+    Saver saver(options, picture, film);
     const Clock::time_point begin = Clock::now();
-    Clock::time_point last_saved = begin;
-    const auto seconds_since = [](Clock::time_point then) {
-        return std::chrono::duration<double>(Clock::now() - then).count();
-    };
     while (!sampling.pixels().empty()) {
         frame.first_sample = sampling.samples();
         frame.chosen = static_cast<uint32_t>(sampling.pixels().size());
@@ -34,17 +71,15 @@ Rendered render_adaptively(headrace::Runtime& runtime, const Options& options, F
         if (options.seconds > 0) {
             constexpr double least = 1e-3; // one epoch takes place in any case
             watch.time_limit = std::max(options.seconds - seconds_since(begin), least);
+            if (sampling.samples() == 0) watch.least_units = frame.chosen;
         }
+        saver.join(watch, [&](std::uint64_t paths) { return sampling.counts_with(paths); });
         const headrace::Job job =
             render_job(options.kernel, frame, sampling.next_samples(), scene, chosen, film);
         const headrace::JobReport report =
             job_program::run_job(runtime, job, {}, {}, options.shows_progress(), watch);
         jobs.add(report);
         sampling.add_round(film.gather(), report.work_units);
-        if (options.save_every > 0 && seconds_since(last_saved) >= options.save_every) {
-            picture.write(film.gather(), sampling.counts());
-            last_saved = Clock::now();
-        }
     }
     return {jobs.total(), {sampling.counts().begin(), sampling.counts().end()}, sampling.reached()};
 }
@@ -58,8 +93,9 @@ Rendered render(headrace::Runtime& runtime, const Options& options, const Frame&
     const headrace::Job job = render_job(options.kernel, frame, options.samples, scene, film);
     job_program::Watch watch;
     watch.time_limit = options.seconds;
-    watch.every = options.save_every;
-    watch.look = [&](std::uint64_t paths) { picture.write(film.gather(), counts_after(frame, paths)); };
+    watch.least_units = film.size();
+    Saver saver(options, picture, film);
+    saver.join(watch, [&](std::uint64_t paths) { return counts_after(frame, paths); });
     Rendered rendered{
         job_program::run_job(runtime, job, options.checkpoints, identity, options.shows_progress(), watch),
         {}};

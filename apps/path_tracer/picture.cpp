@@ -4,6 +4,7 @@
 #include "image.hpp"
 #include "job_program/checkpoint.hpp"
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "vector_math.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 namespace path_tracer {
 
 void Picture::write(std::span<const Rgb> sums, std::span<const uint32_t> counts) const {
+    if (program::is_quiet()) return; // another rank writes
     std::vector<Rgb> pixels(sums.size());
     const float exposure = std::exp2(options_.exposure);
     for (std::size_t i = 0; i < pixels.size(); ++i)
@@ -29,6 +31,7 @@ void Picture::write(std::span<const Rgb> sums, std::span<const uint32_t> counts)
                               {"samples", samples}}};
     program::write_whole(
         options_.out, encode_image(image_format(options_.out), frame_.width, frame_.height, pixels, extras));
+    was_written_ = true;
 }
 
 std::vector<FirstHit> find_first_hits(headrace::Runtime& runtime, const Options& options, const Frame& frame,

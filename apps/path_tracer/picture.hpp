@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace path_tracer {
@@ -21,11 +22,14 @@ public:
     /// Shapes  sums and counts [height x width]: of samples
     /// Errors  those of program::write_whole
     void write(std::span<const Rgb> sums, std::span<const uint32_t> counts) const;
+    /// Whether there is a file, be it of a picture that grows.
+    [[nodiscard]] bool was_written() const { return was_written_; }
 
 private:
     const Options& options_;
     const Frame& frame_;
     std::vector<FirstHit> first_hits_;
+    mutable bool was_written_ = false;
 };
 
 /// The layers of the picture, if its file has such: means over some samples of each pixel, computed on all

@@ -5,6 +5,7 @@
 #include "vector_math.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace path_tracer {
 namespace {
 
 using Kind = PunctualLightDescription::Kind;
+
+/// 1 - cosine, also of small angles.
+double versine(double angle) {
+    const double half = std::sin(angle / 2);
+    return 2 * half * half;
+}
 
 Float3 negated_and_rounded(Point direction) { return rounded(direction * -1); }
 
@@ -32,24 +39,27 @@ PunctualLight punctual_light(const PunctualLightDescription& given, const Placem
         light.inverse_range = static_cast<float>(std::min(1 / (given.range * placement.scale), brightest));
     light.cone_offset = 1;
     if (given.kind == Kind::spot) {
-        light.cone_scale = static_cast<float>(1 / (given.inner_cosine - given.outer_cosine));
-        light.cone_offset = static_cast<float>(-given.outer_cosine * light.cone_scale);
+        const double outer = versine(given.outer_angle), edge = outer - versine(given.inner_angle);
+        light.cone_scale = static_cast<float>(1 / edge);
+        light.cone_offset = static_cast<float>(outer / edge);
     }
     return light;
 }
 
-/// What it sends into a scene that is about 1 wide, as an area that shines on both sides would.
+/// What it sends into the scene, which is about 1 wide, as an area that shines on both sides would.
 double power_of(const PunctualLight& light, const PunctualLightDescription& given) {
-    const double strength = luminance(light.strength);
-    switch (given.kind) {
-    case Kind::point:
-        return 2 * strength;
-    case Kind::spot:
-        return strength * (1 - (given.inner_cosine + given.outer_cosine) / 2);
-    case Kind::far:
-        break;
+    const double strength = double{luminance(light.strength)};
+    if (given.kind == Kind::far) return strength / 2;
+    double away2 = 0; // square of the distance to the cube of the scene
+    for (const float part : {light.place.x, light.place.y, light.place.z}) {
+        const double beyond = std::max(std::abs(double{part}) - 1, 0.0);
+        away2 += beyond * beyond;
     }
-    return strength / 2;
+    if (away2 * double{light.inverse_range} * double{light.inverse_range} >= 1) return 0; // it lights nothing
+    const double near = 2 * strength / (1 + 4 * away2); // from afar it is as far away
+    if (given.kind == Kind::point) return near;
+    // A narrow cone may light all that is seen.
+    return near * std::max((versine(given.inner_angle) + versine(given.outer_angle)) / 4, 0.01);
 }
 
 /// Lights with their weights, on their way to an alias table.
@@ -82,12 +92,18 @@ void prepare_lights(const Scene& scene, const TriangleOrigins& triangles, Prepar
         if (is_first) lights.add(static_cast<uint32_t>(i), triangles.areas[triangles.order[i]] * radiance);
     }
     std::vector<double> powers; // of each punctual light
+    double all_powers = 0;
     for (const PunctualLightDescription& given : scene.lights) {
         const PunctualLight light = punctual_light(given, prepared.placement);
-        powers.push_back(power_of(light, given));
-        lights.add(PATH_TRACER_PUNCTUAL | static_cast<uint32_t>(prepared.punctual_lights.size()),
-                   powers.back());
         prepared.punctual_lights.push_back(light);
+        all_powers += powers.emplace_back(power_of(light, given));
+    }
+    for (std::size_t i = 0; i < powers.size(); ++i) {
+        // A weak one may be the one that is near to what is seen, and nothing but shadow rays finds it.
+        constexpr double least_part = 0.1;
+        if (powers[i] > 0)
+            powers[i] = std::max(powers[i], least_part * all_powers / static_cast<double>(powers.size()));
+        lights.add(PATH_TRACER_PUNCTUAL | static_cast<uint32_t>(i), powers[i]);
     }
 
     constexpr double never = std::numeric_limits<float>::max(); // not infinity, which times 0 is no number

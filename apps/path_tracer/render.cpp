@@ -108,7 +108,7 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.shadow_rays = options.shadow_rays;
     frame.coherent = options.coherent ? 1 : 0;
     use_scene(frame, scene);
-    const SampleWidth width = sample_width(view, scene.placement, options.height, options.samples);
+    const SampleWidth width = sample_width(view, scene.placement, options.height, options.expected_samples);
     frame.first_width = width.at_camera;
     frame.spread = width.spread;
     frame.seed_low = static_cast<uint32_t>(options.seed);

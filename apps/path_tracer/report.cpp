@@ -58,7 +58,9 @@ std::string json_of(const Options& options, const SceneFigures& scene, const Ren
         json["adaptive"] = {{"wanted_error", options.adaptive},
                             {"tiles", rendered.reached->tiles},
                             {"good_tiles", rendered.reached->good_tiles},
-                            {"worst_error", rendered.reached->worst_error}};
+                            {"worst_error", rendered.reached->worst_error
+                                                ? Json(*rendered.reached->worst_error)
+                                                : Json(nullptr)}};
     json.update(Json(report));
     return headrace::report_json(json) + '\n';
 }
@@ -76,9 +78,11 @@ std::string table_of(const Options& options, const SceneFigures& scene, const Re
         text += fmt::format("  {} to {} samples a pixel, {:.1f} on average\n", samples.least, samples.most,
                             samples.mean);
     if (rendered.reached)
-        text += fmt::format("  {} of {} tiles have a relative error of {} or less; the worst has {:.3g}\n",
-                            rendered.reached->good_tiles, rendered.reached->tiles, options.adaptive,
-                            rendered.reached->worst_error);
+        text +=
+            fmt::format("  {} of {} tiles have a relative error of {} or less; the worst has {}\n",
+                        rendered.reached->good_tiles, rendered.reached->tiles, options.adaptive,
+                        rendered.reached->worst_error ? fmt::format("{:.3g}", *rendered.reached->worst_error)
+                                                      : "too few samples to tell");
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -122,12 +123,13 @@ struct PunctualLightDescription {
     enum class Kind : std::uint8_t { point, spot, far };
 
     Kind kind = Kind::point;
-    Point place{0, 0, 0};    ///< of what is not far
-    Point axis{0, 0, -1};    ///< where spots and what is far shine to: of length 1
-    Rgb strength{0, 0, 0};   ///< radiant intensity; far away, irradiance of a surface that faces it
-    double range = 0;        ///< beyond, nothing is lit; 0: there is none
-    double inner_cosine = 1; ///< of the angle to the axis up to which a spot shines with all its strength
-    double outer_cosine = 0; ///< of the one from which on it does not shine: less than the other
+    Point place{0, 0, 0};   ///< of what is not far
+    Point axis{0, 0, -1};   ///< where spots and what is far shine to: of length 1
+    Rgb strength{0, 0, 0};  ///< radiant intensity; far away, irradiance of a surface that faces it
+    double range = 0;       ///< beyond, nothing is lit; 0: there is none
+    double inner_angle = 0; ///< to the axis, up to which a spot shines with all its strength
+    double outer_angle =
+        std::numbers::pi / 4; ///< from which on it does not shine: larger than the other, at most pi / 2
 };
 
 struct SceneTriangle {

@@ -306,14 +306,16 @@ TextureImage texels_of(const std::string& file, FloatPicture picture, TexelMeani
     image.height = static_cast<std::uint32_t>(picture.height);
     image.notes = std::move(picture.notes);
     bool was_bad = false, was_bright = false;
+    std::size_t lost = 0;                                             // too dark beside the brightest
     float most = meaning == TexelMeaning::radiance ? 65504.0f : 1.0f; // the largest float of 16 bits
     if (meaning == TexelMeaning::environment) {
-        most = 1e15f; // as of all colours
-        float brightest = 0;
+        most = 1e15f;        // as of all colours
+        float brightest = 0; // of those that are numbers: half floats of suns are infinite now and then
         for (const Channels& value : picture.values)
             for (std::size_t channel = 0; channel < 3; ++channel)
-                if (value[channel] > brightest) brightest = value[channel];
-        image.scale = scale_for(std::min(brightest, most));
+                if (value[channel] > brightest && std::isfinite(value[channel])) brightest = value[channel];
+        most = std::min(brightest, most);
+        image.scale = scale_for(most);
     }
     image.texels.reserve(picture.values.size());
     for (Channels& value : picture.values) {
@@ -327,18 +329,27 @@ TextureImage texels_of(const std::string& file, FloatPicture picture, TexelMeani
                 was_bad = true;
             } else if (number > (channel == 3 ? 1.0f : most)) {
                 number = channel == 3 ? 1.0f : most;
-                was_bright = true;
+                if (channel != 3 || meaning != TexelMeaning::environment) was_bright = true;
             }
         }
+        const bool was_lit = value[0] > 0 || value[1] > 0 || value[2] > 0;
         for (std::size_t channel = 0; channel < 3; ++channel) value[channel] /= image.scale;
         image.texels.push_back(packed(value));
+        const Texel& texel = image.texels.back();
+        if (was_lit && image.scale > 1 && texel.red_green == 0 && (texel.blue_opacity & 0xffffu) == 0) ++lost;
     }
     if (was_bad) image.notes.push_back(file + ": has values that are negative or NaN; they are 0");
-    if (was_bright)
+    if (was_bright && meaning == TexelMeaning::environment)
+        image.notes.push_back(
+            file + ": has values that are infinite or above 1e15; they are the largest other one, or that");
+    else if (was_bright)
         image.notes.push_back(file + ": has values above " +
-                              (most > 65504 ? "1e15; they are that"
-                               : most > 1   ? "65504; they are that"
-                                            : "1; they are 1"));
+                              (most > 1 ? "65504; they are that" : "1; they are 1"));
+    if (lost > 0)
+        image.notes.push_back(file + ": " + std::to_string(lost) + " of its " +
+                              std::to_string(image.texels.size()) +
+                              " texels are black beside the brightest one, which is more than 1e11 times as "
+                              "bright; make that one darker");
     return image;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headrace::epochs {
 namespace {
@@ -26,18 +27,27 @@ void EpochLength::measured(std::uint64_t units, double seconds, double commit_se
         std::min(std::max(wishes_.seconds, commit_seconds / wishes_.commit_share), wishes_.most_seconds);
     const double factor = seconds > 0 ? std::min(wanted / seconds, most_growth) : most_growth;
     const double all_seconds = seconds + commit_seconds;
+    last_seconds_ = all_seconds;
     rate_ = all_seconds > 0 ? static_cast<double>(units) / all_seconds : 0;
     constexpr double most = 0x1p62;
     next_ = static_cast<std::uint64_t>(std::clamp(static_cast<double>(units) * factor, 1.0, most));
 }
 
+/// A short epoch says little of one that is 8 times as long, whose end nothing brings forward.
+double EpochLength::most_under_limit(double seconds) const {
+    constexpr double short_part = 0.05, growth = 2;
+    return last_seconds_ > short_part * seconds ? growth * rate_ * last_seconds_
+                                                : std::numeric_limits<double>::infinity();
+}
+
 std::uint64_t EpochLength::next(std::uint64_t left, double seconds) const {
     double wanted = static_cast<double>(next_);
     const double aimed = seconds > least_seconds ? seconds * careful_part : seconds;
-    if (rate_ > 0) wanted = std::min(wanted, std::max(rate_ * aimed, 1.0));
+    if (rate_ > 0) wanted = std::min({wanted, std::max(rate_ * aimed, 1.0), most_under_limit(seconds)});
     const std::uint64_t whole_grains = (static_cast<std::uint64_t>(wanted) - 1) / wishes_.grain + 1;
     const double size = static_cast<double>(whole_grains) * static_cast<double>(wishes_.grain);
-    const bool has_time = rate_ == 0 || static_cast<double>(left) <= rate_ * aimed;
+    const bool has_time =
+        rate_ == 0 || static_cast<double>(left) <= std::min(rate_ * aimed, most_under_limit(seconds));
     if (has_time && size * rest >= static_cast<double>(left)) return left;
     return std::min(whole_grains * wishes_.grain, left);
 }

@@ -47,7 +47,7 @@ double EpochRun::seconds() const { return std::chrono::duration<double>(Clock::n
 
 double EpochRun::seconds_left() const {
     if (!(options_.time_limit.count() > 0)) return std::numeric_limits<double>::infinity();
-    return (options_.time_limit - (Clock::now() - call_)).count();
+    return EpochOptions::Seconds(options_.time_limit - (Clock::now() - call_)).count();
 }
 
 JobReport EpochRun::run() {
@@ -187,12 +187,14 @@ void EpochRun::restore() {
 /// On all ranks the same.
 EpochRun::Decision EpochRun::decide() const {
     const double seconds = seconds_left();
+    const std::uint64_t needed = options_.least_units - std::min(committed(), options_.least_units);
     Decision decision{.units = 0,
                       .stops = options_.stops && options_.stops(),
-                      .is_late = is_first() && has_done_epochs_ && seconds <= 0};
+                      .is_late = is_first() && has_done_epochs_ && needed == 0 && seconds <= 0};
     const std::uint64_t left = job_.units().end - done_;
     if (is_first() && left > 0) {
         decision.units = options_.cut ? options_.cut(committed()) : length_.next(left, seconds);
+        if (seconds <= 0) decision.units = std::max(decision.units, needed);
         const std::uint64_t grain = job_.grain();
         decision.units = std::clamp<std::uint64_t>((decision.units + grain - 1) / grain * grain, 1, left);
     }

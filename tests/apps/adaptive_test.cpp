@@ -51,7 +51,7 @@ TEST_P(Adaptive, ReachesTheErrorThatItSays) {
         const auto reached = sampling.reached();
         EXPECT_EQ(reached.tiles, std::size_t{4 * 3});
         EXPECT_EQ(reached.good_tiles, reached.tiles);
-        EXPECT_LE(reached.worst_error, wanted);
+        EXPECT_LE(reached.worst_error.value(), wanted);
         // Rounds are at most half of all before, and estimates are off by some percent.
         const double needed = std::pow(deviation / wanted, 2);
         EXPECT_GT(reached.mean_samples, 0.6 * needed);
@@ -81,14 +81,17 @@ TEST_P(Adaptive, EndsAtTheMostSamples) {
         const AdaptiveSampling sampling = run(5, 3, 1e-6, most, [&](uint32_t) { return sparks(1, 0.5); });
         for (const uint32_t count : sampling.counts()) EXPECT_EQ(count, most);
         EXPECT_EQ(sampling.reached().good_tiles, 0u);
-        EXPECT_GT(sampling.reached().worst_error, 1e-6);
+        if (most <= 8)
+            EXPECT_FALSE(sampling.reached().worst_error); // one round tells nothing
+        else
+            EXPECT_GT(sampling.reached().worst_error.value(), 1e-6);
     }
 }
 
 TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
     const AdaptiveSampling black = run(16, 16, 0.01, 1u << 20, [](uint32_t) { return 0.0; });
     EXPECT_EQ(black.reached().good_tiles, 1u);
-    EXPECT_EQ(black.reached().worst_error, 0);
+    EXPECT_EQ(black.reached().worst_error.value(), 0);
     EXPECT_GE(black.samples(), 16u);
     const AdaptiveSampling rare = run(16, 16, 0.5, 1u << 20, [&](uint32_t) { return sparks(1, 0.01); });
     EXPECT_GT(rare.samples(), 200u); // 400 are needed
@@ -104,7 +107,30 @@ TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
     EXPECT_TRUE(sampling.pixels().empty());
     for (std::size_t i = 0; i < order.size(); ++i)
         EXPECT_EQ(sampling.counts()[order[i]], i < 150 ? 12u : 11u) << i;
-    EXPECT_GT(sampling.reached().worst_error, 0.1);
+    EXPECT_GT(sampling.reached().worst_error.value(), 0.1);
+}
+
+TEST_P(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
+    AdaptiveSampling sampling(32, 16, 0.01, 1000); // two tiles
+    sums.assign(512, Rgb{0, 0, 0});
+    add(sampling, 8 * 512, [&](uint32_t) { return sparks(1, 0.5); });
+    EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[99]], 9u);
+    EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[100]], 8u);
+    add(sampling, 100, [&](uint32_t) { return sparks(1, 0.5); });
+    EXPECT_EQ(sampling.reached().good_tiles, 0u);
+    EXPECT_FALSE(sampling.reached().worst_error);
+}
+
+TEST_P(Adaptive, SmallTilesAreNotGoodByChance) {
+    double squares = 0;
+    constexpr int pictures = 300;
+    for (int picture = 0; picture < pictures; ++picture) {
+        const AdaptiveSampling sampled = run(1, 1, 0.1, 1u << 20, [&](uint32_t) { return sparks(1, 0.3); });
+        const double mean = double{sums[0].r} / sampled.counts()[0];
+        EXPECT_GT(mean, 0);
+        squares += (mean - 1) * (mean - 1);
+    }
+    EXPECT_LT(std::sqrt(squares / pictures), 0.15);
 }
 
 TEST_P(Adaptive, PixelsAreAllThereOnce) {

@@ -187,6 +187,17 @@ TEST_P(Environment, BadFilesAreRefused) {
     EXPECT_TRUE(refused("a.exr", std::string("\x76\x2f\x31\x01", 4) + "and nothing else"));
 }
 
+TEST_P(Environment, InfiniteSunsAreAsBrightAsAllElseAndNamed) {
+    std::vector<Rgb> colours(7 * 4, Rgb{1, 1, 1});
+    colours[9] = {1e20f, 1, 1}; // as far as a picture of RGBE goes
+    const TextureImage bright = load(7, 4, colours);
+    ASSERT_EQ(bright.notes.size(), 2u);
+    EXPECT_NE(bright.notes[0].find("1e15"), std::string::npos);
+    EXPECT_NE(bright.notes[1].find("27 of its 28 texels are black"), std::string::npos) << bright.notes[1];
+    colours[9] = {1e10f, 1, 1};
+    EXPECT_TRUE(load(7, 4, colours).notes.empty());
+}
+
 PATH_TRACER_SEEDED(Environment);
 
 } // namespace

@@ -68,8 +68,8 @@ TEST_F(GltfLights, CandelaAndLuxAreOf683Lumens) {
     EXPECT_NEAR(far.strength.g, 0.5, 1e-6);
     const auto least = only(R"({"type":"spot"})"); // what is not said
     EXPECT_NEAR(least.strength.b, 1 / lumens, 1e-8);
-    EXPECT_NEAR(least.inner_cosine, 1, 1e-12);
-    EXPECT_NEAR(least.outer_cosine, std::cos(std::numbers::pi / 4), 1e-12);
+    EXPECT_EQ(least.inner_angle, 0);
+    EXPECT_NEAR(least.outer_angle, std::numbers::pi / 4, 1e-12);
 }
 
 TEST_F(GltfLights, StandAndShineAsTheirNodesDo) {
@@ -82,8 +82,8 @@ TEST_F(GltfLights, StandAndShineAsTheirNodesDo) {
     EXPECT_LT(length(spot.axis - Point{0, 1, 0}), 1e-12);
     EXPECT_EQ(spot.range, 7); // nor is it scaled, nor how bright it is
     EXPECT_NEAR(spot.strength.r, 1 / lumens, 1e-8);
-    EXPECT_NEAR(spot.inner_cosine, std::cos(0.3), 1e-12);
-    EXPECT_NEAR(spot.outer_cosine, std::cos(0.6), 1e-12);
+    EXPECT_EQ(spot.inner_angle, 0.3);
+    EXPECT_EQ(spot.outer_angle, 0.6);
     const auto mirrored = only(R"({"type":"directional"})", R"(,"scale":[1,1,-3])");
     EXPECT_LT(length(mirrored.axis - Point{0, 0, 1}), 1e-12);
 }
@@ -94,11 +94,12 @@ TEST_F(GltfLights, SharpConesAndWideOnesAreShown) {
                     R"(,"outerConeAngle":)" + outer + "}}");
     };
     const auto sharp = cone("0.5", "0.5"); // as Blender writes a spot without a soft edge
-    EXPECT_GT(sharp.inner_cosine, sharp.outer_cosine);
-    EXPECT_NEAR(sharp.inner_cosine, std::cos(0.5), 2e-3);
-    EXPECT_NEAR(cone("0", "3").outer_cosine, 0, 1e-12);
+    EXPECT_LT(sharp.inner_angle, sharp.outer_angle);
+    EXPECT_NEAR(sharp.inner_angle, 0.5, 1e-3);
+    EXPECT_NEAR(cone("0", "3").outer_angle, std::numbers::pi / 2, 1e-12);
     const auto turned = cone("0.7", "0.4");
-    EXPECT_GT(turned.inner_cosine, turned.outer_cosine);
+    EXPECT_LT(turned.inner_angle, turned.outer_angle);
+    EXPECT_EQ(cone("0", "0.001").inner_angle, 0);
 }
 
 TEST_F(GltfLights, WhatDoesNotShineIsNone) {
@@ -114,6 +115,7 @@ TEST_F(GltfLights, OnesThatCannotBeAreRefusedByName) {
           R"({"name":"sofa","type":"point","intensity":1e31})",
           R"({"name":"sofa","type":"point","color":[1,-1,1]})",
           R"({"name":"sofa","type":"spot","spot":{"outerConeAngle":-1}})",
+          R"({"name":"sofa","type":"spot","spot":{"outerConeAngle":0}})",
           R"({"name":"sofa","type":"spot","spot":{"innerConeAngle":4}})",
           R"({"name":"sofa","type":"spot","spot":3})", R"({"name":"sofa","type":"point","range":-2})"})
         EXPECT_TRUE(mentions(refusal(file(light)), "sofa")) << light;

@@ -56,6 +56,8 @@ TEST(PathTracerOptions, SayWhenThereAreSamplesEnough) {
                                                          {"--time", "-1"},
                                                          {"--time", "x"},
                                                          {"--save-every", "-1"},
+                                                         {"--environment-scale", "2"},
+                                                         {"--environment-rotate", "2"},
                                                          {"--time", "1", "--baselines"}};
     for (std::vector<std::string> arguments : wrong) {
         arguments.insert(arguments.begin(), {"--scene", "a.obj"});

@@ -31,7 +31,7 @@ protected:
         if (light.range > 0) share *= std::max(1 - std::pow(distance / light.range, 4), 0.0);
         if (light.kind == Kind::spot) {
             const double angle = std::acos(std::clamp(dot(way * (-1 / distance), light.axis), -1.0, 1.0));
-            const double inner = std::acos(light.inner_cosine), outer = std::acos(light.outer_cosine);
+            const double inner = light.inner_angle, outer = light.outer_angle;
             if (angle >= outer) return 0;
             const double edge = (std::cos(angle) - std::cos(outer)) / (std::cos(inner) - std::cos(outer));
             if (angle > inner) share *= edge * edge;
@@ -47,8 +47,8 @@ protected:
         const auto strength = static_cast<float>(between(0.1, 3));
         light.strength = {strength, strength, strength};
         const double inner = between(0.1, 1.2), outer = between(inner + 0.05, 1.5);
-        light.inner_cosine = std::cos(inner);
-        light.outer_cosine = std::cos(outer);
+        light.inner_angle = inner;
+        light.outer_angle = outer;
         if (kind != Kind::far && whole_between(0, 1) == 1) light.range = between(0.5, 4);
         return light;
     }
@@ -93,6 +93,43 @@ TEST_P(PunctualLights, LightAFloorAsDistanceAngleAndConeSay) {
             EXPECT_NEAR(mean, expected, 1e-3 * expected + 3e-5 * double{light.strength.r})
                 << scale << ", kind " << static_cast<int>(kind);
         }
+    }
+}
+
+TEST_P(PunctualLights, NarrowSpotsShineWithAllTheirStrength) {
+    for (const double outer : {0.001, 0.01, 0.031, 0.04, 0.1, 1.5})
+        for (const double inner : {0.0, 0.5 * outer, 0.999 * outer}) {
+            PunctualLightDescription light;
+            light.kind = Kind::spot;
+            light.place = {between(-0.2, 0.2), 1, between(-1, 1)};
+            light.axis = {0, -1, 0};
+            light.strength = {10, 10, 10};
+            light.inner_angle = inner;
+            light.outer_angle = outer;
+            for (const double angle : {0.0, 0.6 * outer, 1.1 * outer}) {
+                if (angle > 1.4) continue;
+                const Point at{light.place.x + std::tan(angle), 0, light.place.z};
+                const double expected = double{albedo} / std::numbers::pi * irradiance(light, at);
+                EXPECT_NEAR(seen(floor_below({light}), at, 4).mean, expected, 2e-2 * expected + 1e-6)
+                    << outer << ' ' << inner << ' ' << angle;
+            }
+        }
+}
+
+TEST_P(PunctualLights, FarOnesLeaveShadowRaysToNearOnes) {
+    for (const double distance : {10.0, 1e3, 1e5, 1e9}) {
+        PunctualLightDescription near, far;
+        near.place = {0, 1, 0};
+        near.strength = {1, 1, 1};
+        far.place = {0, distance, 0};
+        const auto strength = static_cast<float>(0.1 * distance * distance);
+        far.strength = {strength, strength, strength};
+        const Point at{0.1, 0, 0.1};
+        const double expected =
+            double{albedo} / std::numbers::pi * (irradiance(near, at) + irradiance(far, at));
+        const Estimate estimated = seen(floor_below({near, far}), at, 4000);
+        EXPECT_NEAR(estimated.mean, expected, 4.5 * estimated.standard_error);
+        EXPECT_LT(estimated.standard_error, 0.03 * expected) << distance;
     }
 }
 

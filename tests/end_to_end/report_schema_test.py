@@ -37,6 +37,7 @@ RUNS = [
     ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
     ("path-tracer", "headrace-path-tracer", TWO + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm --baselines"),
     ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --adaptive 0.5 --kernel consumer --out o.pfm"),
+    ("path-tracer", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --adaptive 0.5 --spp 8 --out o.pfm"),
     ("barnes-hut", "headrace-barnes-hut", ONE + "--plummer 100 --steps 2 --kernel producer-node --snapshot-every 1 --output o.csv"),
     ("barnes-hut", "headrace-barnes-hut", TWO + "--restart o.000001.snapshot --steps 2"),
     ("chain-matmul", "headrace-chain-matmul", ONE + "--size 32 --iterations 2"),

@@ -37,6 +37,7 @@ struct EpochOptions {
     /// The run ends about then, with what is committed, as if it had been all: the report says how many units
     /// those are, and a checkpoint is one to go on from. Not before the first epoch. 0: there is no limit.
     Seconds time_limit{0};
+    std::uint64_t least_units = 0; ///< so many are done in any case, also behind the time limit
     /// Gets the number of completed units, also those of the run that is resumed. Called some times a second.
     std::function<void(std::uint64_t units)> on_progress = {};
     /// Called on each rank when an epoch is committed, with the number of completed units, also those of the

@@ -25,9 +25,12 @@ public:
                                      double seconds = std::numeric_limits<double>::infinity()) const;
 
 private:
+    [[nodiscard]] double most_under_limit(double seconds) const;
+
     Wishes wishes_;
     std::uint64_t next_;
     double rate_ = 0; ///< units per second of the last epoch with its commit; 0: none was measured
+    double last_seconds_ = 0;
 };
 
 } // namespace headrace::epochs
