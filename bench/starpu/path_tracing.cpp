@@ -6,6 +6,7 @@
 #include "session.hpp"
 #include <headrace/core/error.hpp>
 
+#include "atomics.cl.hpp"
 #include "path_tracer.cl.hpp"
 #include "prelude.cl.hpp"
 
@@ -35,7 +36,8 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
 
 std::string source() {
     std::string source = "#define HEADRACE_CONSUMER\n#define HR_FUNCTION static inline\n";
-    for (const std::string_view part : {headrace::embedded::prelude_cl, headrace::embedded::path_tracer_cl})
+    for (const std::string_view part :
+         {headrace::embedded::prelude_cl, headrace::embedded::atomics_cl, headrace::embedded::path_tracer_cl})
         source += part;
     return source + entries;
 }
