@@ -69,7 +69,8 @@ TEST(ImageOrder, CoherentPathsShareTheirKeyInGroupsOf32AndLieFarApart) {
     double distance = 0;
     uint32_t last_pixel = 0, pixel, key, sample;
     for (uint32_t i = 0; i < 256 * 128; ++i) {
-        place_path(&frame, std::uint64_t{3} * 256 * 128 + i, &pixel, &key, &sample);
+        place_path(&frame, headrace::View<const uint32_t>{}, std::uint64_t{3} * 256 * 128 + i, &pixel, &key,
+                   &sample);
         ASSERT_EQ(key, i / 32);
         ASSERT_EQ(sample, 3u);
         if (i > 0)
@@ -86,7 +87,8 @@ TEST(ImageOrder, IndicesBeyond32BitsAreSamples) {
     frame.width = 3;
     frame.height = 5;
     uint32_t pixel, key, sample;
-    place_path(&frame, std::uint64_t{15} * 4'000'000'000u + 7, &pixel, &key, &sample);
+    place_path(&frame, headrace::View<const uint32_t>{}, std::uint64_t{15} * 4'000'000'000u + 7, &pixel, &key,
+               &sample);
     EXPECT_EQ(sample, 4'000'000'000u);
     EXPECT_EQ(pixel, tiled_pixel(7, 3, 5));
 }
