@@ -99,6 +99,7 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
     epochs.stops = [] { return interruption() != 0; };
     epochs.time_limit = headrace::EpochOptions::Seconds(watch.time_limit);
     epochs.least_units = watch.least_units;
+    epochs.most_units = watch.most_units;
     epochs.epoch = std::min(epochs.epoch, headrace::EpochOptions::Seconds(watch.every));
     epochs.on_commit = watch.look;
     std::optional<EndsByItself> stores; // else nothing is worth more than the promised second

@@ -35,6 +35,7 @@ void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& optio
 struct Watch {
     double time_limit = 0;         ///< seconds, after which the job ends with what is done; 0: none
     std::uint64_t least_units = 0; ///< that are done in any case
+    std::uint64_t most_units = 0;  ///< between two looks; 0: as many as there is time for
     double every = 2;              ///< seconds between two looks, about
     std::function<void(std::uint64_t units)> look = {}; ///< results of so many units are in their domains
 

@@ -1,6 +1,5 @@
 // apps/path_tracer/adaptive.cpp - see adaptive.hpp.
 #include "adaptive.hpp"
-#include "vector_math.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,13 +47,13 @@ void AdaptiveSampling::choose_pixels() {
         if (!tiles_[tile].is_good) for_each_pixel(tile, [&](uint32_t pixel) { pixels_.push_back(pixel); });
 }
 
-void AdaptiveSampling::add_round(std::span<const Rgb> sums, std::uint64_t done) {
+void AdaptiveSampling::add_round(std::span<const RgbSum> sums, std::uint64_t done) {
     for (std::size_t i = 0; i < pixels_.size(); ++i) {
         const uint32_t pixel = pixels_[i], more = added(i, done);
         if (more == 0) continue;
         Spread& spread = spreads_[pixel];
         const double before = counts_[pixel], after = before + more;
-        const double mean_of_round = (double{luminance(sums[pixel])} - spread.mean * before) / more;
+        const double mean_of_round = (luminance(sums[pixel]) - spread.mean * before) / more;
         const double difference = mean_of_round - spread.mean;
         spread.mean += difference * more / after;
         spread.squares += before * more / after * difference * difference;

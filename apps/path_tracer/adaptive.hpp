@@ -3,7 +3,7 @@
 // Rounds of samples tell how noisy they are: the means of a pixel in several rounds differ by chance alone.
 // The rounds of all pixels of a tile together are enough numbers to say how much.
 #pragma once
-#include "layout.h"
+#include "film_sums.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
 
     /// The round has ended. `sums`: of all samples so far, of all pixels. `done`: paths of the round, if time
     /// ran out: they are in the order of its work indices.
-    void add_round(std::span<const Rgb> sums, std::uint64_t done);
+    void add_round(std::span<const RgbSum> sums, std::uint64_t done);
 
     /// Samples of each pixel.
     [[nodiscard]] std::span<const uint32_t> counts() const { return counts_; }

@@ -38,11 +38,12 @@ int complain(const std::string& what, int exit_code) {
 /// What a user finds who has interrupted the program.
 std::string left_behind = "no image was written";
 
-/// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
+/// Devices keep a film each, and the host three: two that are summed up and one that becomes a file.
 void check_size(const Options& options) {
     const Crop part = made_part(options);
     constexpr double of_adaptive = 40; // sums and lists of each pixel
-    const double of_pixel = double{3} * sizeof(Rgb) + (options.adaptive > 0 ? of_adaptive : 0);
+    const double of_pixel =
+        double{3} * sizeof(Rgb) + sizeof(RgbSum) + (options.adaptive > 0 ? of_adaptive : 0);
     const double film = of_pixel * part.width * part.height;
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
@@ -148,7 +149,7 @@ void run(const Options& options) {
             throw;
         }
     }();
-    picture.write(film.gather(), rendered.counts);
+    picture.write(rendered.sums, rendered.counts);
     rendered.report.ranks = headrace::cluster::collect_traffic();
     program::write_output(options.report, json_of(options, figures, rendered));
     if (trace) options.trace.write(*trace);

@@ -14,9 +14,10 @@
 
 namespace path_tracer {
 
-/// What was rendered; the sums are in the film.
+/// What was rendered.
 struct Rendered {
     headrace::JobReport report;
+    std::vector<RgbSum> sums;     ///< of all samples of each pixel
     std::vector<uint32_t> counts; ///< samples of each pixel
     std::optional<AdaptiveSampling::Reached> reached{};
 };

@@ -14,12 +14,16 @@
 
 namespace path_tracer {
 
-void Picture::write(std::span<const Rgb> sums, std::span<const uint32_t> counts) const {
+void Picture::write(std::span<const RgbSum> sums, std::span<const uint32_t> counts) const {
     if (program::is_quiet()) return; // another rank writes
     std::vector<Rgb> pixels(sums.size());
-    const float exposure = std::exp2(options_.exposure);
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        if (counts[i] > 0) pixels[i] = sums[i] * (exposure / static_cast<float>(counts[i]));
+    const double exposure = std::exp2(double{options_.exposure});
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+        if (counts[i] == 0) continue;
+        const double factor = exposure / counts[i];
+        pixels[i] = {static_cast<float>(sums[i].r * factor), static_cast<float>(sums[i].g * factor),
+                     static_cast<float>(sums[i].b * factor)};
+    }
     map_tones(options_.tone_map, pixels);
     const auto [least, most] = std::ranges::minmax(counts);
     const std::string samples =

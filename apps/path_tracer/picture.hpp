@@ -1,5 +1,6 @@
 // apps/path_tracer/picture.hpp - the picture on its way to a file.
 #pragma once
+#include "film_sums.hpp"
 #include "options.hpp"
 #include "render.hpp"
 
@@ -21,7 +22,7 @@ public:
     ///
     /// Shapes  sums and counts [height x width]: of samples
     /// Errors  those of program::write_whole
-    void write(std::span<const Rgb> sums, std::span<const uint32_t> counts) const;
+    void write(std::span<const RgbSum> sums, std::span<const uint32_t> counts) const;
     /// Whether there is a file, be it of a picture that grows.
     [[nodiscard]] bool was_written() const { return was_written_; }
 

@@ -41,13 +41,15 @@ double EpochLength::most_under_limit(double seconds) const {
 }
 
 std::uint64_t EpochLength::next(std::uint64_t left, double seconds) const {
-    double wanted = static_cast<double>(next_);
+    double wanted = static_cast<double>(std::clamp<std::uint64_t>(next_, 1, wishes_.most_units));
     const double aimed = seconds > least_seconds ? seconds * careful_part : seconds;
     if (rate_ > 0) wanted = std::min({wanted, std::max(rate_ * aimed, 1.0), most_under_limit(seconds)});
-    const std::uint64_t whole_grains = (static_cast<std::uint64_t>(wanted) - 1) / wishes_.grain + 1;
+    std::uint64_t whole_grains = (static_cast<std::uint64_t>(wanted) - 1) / wishes_.grain + 1;
+    whole_grains = std::min(whole_grains, std::max<std::uint64_t>(wishes_.most_units / wishes_.grain, 1));
     const double size = static_cast<double>(whole_grains) * static_cast<double>(wishes_.grain);
     const bool has_time =
-        rate_ == 0 || static_cast<double>(left) <= std::min(rate_ * aimed, most_under_limit(seconds));
+        left <= wishes_.most_units &&
+        (rate_ == 0 || static_cast<double>(left) <= std::min(rate_ * aimed, most_under_limit(seconds)));
     if (has_time && size * rest >= static_cast<double>(left)) return left;
     return std::min(whole_grains * wishes_.grain, left);
 }

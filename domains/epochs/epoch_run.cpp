@@ -22,6 +22,7 @@ using cluster::Writer;
 
 EpochLength length_of(const Job& job, const EpochOptions& options) {
     EpochLength::Wishes wishes{.seconds = options.epoch.count(), .grain = job.grain()};
+    if (options.most_units > 0) wishes.most_units = options.most_units;
     constexpr double least = 0.05;
     if (!options.checkpoint.empty() && options.checkpoint_every.count() > 0)
         wishes.most_seconds = std::max(options.checkpoint_every.count() / 2, least);

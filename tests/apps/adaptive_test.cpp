@@ -3,7 +3,6 @@
 #include "apps/seeds.hpp"
 #include "image_order.h"
 #include "passes.hpp"
-#include "vector_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ protected:
     template <class Noise>
     AdaptiveSampling run(uint32_t width, uint32_t height, double error, uint32_t most, const Noise& noise) {
         AdaptiveSampling sampling(width, height, error, most);
-        sums.assign(std::size_t{width} * height, Rgb{0, 0, 0});
+        sums.assign(std::size_t{width} * height, {});
         while (!sampling.pixels().empty()) {
             EXPECT_GT(sampling.next_samples(), 0u);
             add(sampling, std::uint64_t{sampling.next_samples()} * sampling.pixels().size(), noise);
@@ -32,15 +31,15 @@ protected:
         const auto pixels = sampling.pixels();
         for (std::uint64_t path = 0; path < paths; ++path) {
             const uint32_t pixel = pixels[path % pixels.size()];
-            const auto value = static_cast<float>(noise(pixel));
-            sums[pixel] = sums[pixel] + Rgb{value, value, value};
+            const double value = noise(pixel);
+            for (double* part : {&sums[pixel].r, &sums[pixel].g, &sums[pixel].b}) *part += value;
         }
         sampling.add_round(sums, paths);
     }
     /// One sample of something that is mostly 0 and now and then bright.
     double sparks(double mean, double chance) { return between(0, 1) < chance ? mean / chance : 0; }
 
-    std::vector<Rgb> sums;
+    std::vector<RgbSum> sums;
 };
 
 TEST_P(Adaptive, ReachesTheErrorThatItSays) {
@@ -58,7 +57,7 @@ TEST_P(Adaptive, ReachesTheErrorThatItSays) {
         EXPECT_LT(reached.mean_samples, 2.2 * needed);
         double squares = 0; // of the true errors
         for (std::size_t i = 0; i < sums.size(); ++i)
-            squares += std::pow(double{sums[i].r} / sampling.counts()[i] - 1, 2);
+            squares += std::pow(sums[i].r / sampling.counts()[i] - 1, 2);
         EXPECT_LT(std::sqrt(squares / static_cast<double>(sums.size())), 1.1 * wanted);
     }
 }
@@ -99,7 +98,7 @@ TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
 
 TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
     AdaptiveSampling sampling(20, 20, 1e-3, 1000);
-    sums.assign(400, Rgb{0, 0, 0});
+    sums.assign(400, {});
     add(sampling, 8 * 400, [&](uint32_t) { return sparks(1, 0.5); });
     ASSERT_EQ(sampling.pixels().size(), 400u);
     const std::vector<uint32_t> order(sampling.pixels().begin(), sampling.pixels().end());
@@ -112,7 +111,7 @@ TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
 
 TEST_P(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
     AdaptiveSampling sampling(32, 16, 0.01, 1000); // two tiles
-    sums.assign(512, Rgb{0, 0, 0});
+    sums.assign(512, {});
     add(sampling, 8 * 512, [&](uint32_t) { return sparks(1, 0.5); });
     EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[99]], 9u);
     EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[100]], 8u);
@@ -126,7 +125,7 @@ TEST_P(Adaptive, SmallTilesAreNotGoodByChance) {
     constexpr int pictures = 300;
     for (int picture = 0; picture < pictures; ++picture) {
         const AdaptiveSampling sampled = run(1, 1, 0.1, 1u << 20, [&](uint32_t) { return sparks(1, 0.3); });
-        const double mean = double{sums[0].r} / sampled.counts()[0];
+        const double mean = sums[0].r / sampled.counts()[0];
         EXPECT_GT(mean, 0);
         squares += (mean - 1) * (mean - 1);
     }

@@ -52,6 +52,18 @@ TEST(EpochLength, EndsAtGrainsAndTakesARestAlong) {
     EXPECT_EQ(length.next(3), 3);
 }
 
+TEST(EpochLength, KeepsBelowTheMostUnits) {
+    EpochLength length({.most_units = 1000, .grain = 64}, many);
+    for (int epoch = 0; epoch < 10; ++epoch) {
+        EXPECT_LE(length.next(many), 1000);
+        length.measured(length.next(many), 1e-6, 0);
+    }
+    EXPECT_EQ(length.next(many), 960); // whole grains
+    EXPECT_EQ(length.next(1010), 960); // hardly more is left, and yet too much
+    EXPECT_EQ(length.next(1000), 1000);
+    EXPECT_EQ(EpochLength({.most_units = 7, .grain = 64}, many).next(many), 64);
+}
+
 TEST(EpochLength, FitsIntoTheTimeThatIsLeft) {
     EpochLength length({.seconds = 2}, many);
     EXPECT_LE(length.next(many, 1e-9), std::uint64_t{1} << 14); // nothing was measured yet

@@ -34,6 +34,7 @@ struct EpochOptions {
     /// orte_enable_recovery 1` for Open MPI 4, `srun --no-kill --kill-on-bad-exit=0`.
     Seconds lost_after{0};
     Seconds epoch{2}; ///< an epoch takes about so long; longer if a commit takes more than 2 % of it
+    std::uint64_t most_units = 0; ///< of an epoch; 0: as many as there is time for
     /// The run ends about then, with what is committed, as if it had been all: the report says how many units
     /// those are, and a checkpoint is one to go on from. Not before the first epoch. 0: there is no limit.
     Seconds time_limit{0};

@@ -13,8 +13,9 @@ public:
     struct Wishes {
         double seconds = 2; ///< of an epoch
         double most_seconds = std::numeric_limits<double>::infinity();
-        double commit_share = 0.02; ///< of the time that commits may take
-        std::uint64_t grain = 1;    ///< epochs end at multiples of it, but for the last
+        double commit_share = 0.02;                        ///< of the time that commits may take
+        std::uint64_t most_units = std::uint64_t{1} << 62; ///< or a grain, if that is more
+        std::uint64_t grain = 1; ///< epochs end at multiples of it, but for the last
     };
     EpochLength(const Wishes& wishes, std::uint64_t all_units);
 
