@@ -43,7 +43,7 @@ void check_size(const Options& options) {
     const Crop part = made_part(options);
     constexpr double of_adaptive = 40; // sums and lists of each pixel
     const double of_pixel =
-        double{3} * sizeof(Rgb) + sizeof(RgbSum) + (options.adaptive > 0 ? of_adaptive : 0);
+        double{3} * sizeof(Rgb) + double{2} * sizeof(RgbSum) + (options.adaptive > 0 ? of_adaptive : 0);
     const double film = of_pixel * part.width * part.height;
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
