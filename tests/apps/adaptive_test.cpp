@@ -48,7 +48,7 @@ TEST_P(Adaptive, ReachesTheErrorThatItSays) {
         const AdaptiveSampling sampling =
             run(50, 37, wanted, 1u << 20, [&](uint32_t) { return sparks(1, 0.3); });
         const auto reached = sampling.reached();
-        EXPECT_EQ(reached.tiles, std::size_t{4 * 3});
+        EXPECT_EQ(reached.tiles, 12u);
         EXPECT_EQ(reached.good_tiles, reached.tiles);
         EXPECT_LE(reached.worst_error.value(), wanted);
         // Rounds are at most half of all before, and estimates are off by some percent.
@@ -99,10 +99,10 @@ TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
 TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
     AdaptiveSampling sampling(20, 20, 1e-3, 1000);
     sums.assign(400, {});
-    add(sampling, 8 * 400, [&](uint32_t) { return sparks(1, 0.5); });
+    add(sampling, 3200, [&](uint32_t) { return sparks(1, 0.5); });
     ASSERT_EQ(sampling.pixels().size(), 400u);
     const std::vector<uint32_t> order(sampling.pixels().begin(), sampling.pixels().end());
-    add(sampling, 3 * 400 + 150, [&](uint32_t) { return sparks(1, 0.5); });
+    add(sampling, 1350, [&](uint32_t) { return sparks(1, 0.5); });
     EXPECT_TRUE(sampling.pixels().empty());
     for (std::size_t i = 0; i < order.size(); ++i)
         EXPECT_EQ(sampling.counts()[order[i]], i < 150 ? 12u : 11u) << i;
@@ -112,7 +112,7 @@ TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
 TEST_P(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
     AdaptiveSampling sampling(32, 16, 0.01, 1000); // two tiles
     sums.assign(512, {});
-    add(sampling, 8 * 512, [&](uint32_t) { return sparks(1, 0.5); });
+    add(sampling, 4096, [&](uint32_t) { return sparks(1, 0.5); });
     EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[99]], 9u);
     EXPECT_EQ(sampling.counts_with(100)[sampling.pixels()[100]], 8u);
     add(sampling, 100, [&](uint32_t) { return sparks(1, 0.5); });
@@ -148,7 +148,7 @@ TEST_P(Adaptive, PathsOfAPictureAreCountedWhereverItEnds) {
         frame.height = 11;
         frame.coherent = coherent;
         const auto paths = static_cast<std::uint64_t>(whole_between(0, 5 * 37 * 11));
-        std::vector<uint32_t> counts(37 * 11);
+        std::vector<uint32_t> counts(std::size_t{37} * 11);
         for (std::uint64_t index = 0; index < paths; ++index) {
             uint32_t pixel, key, sample;
             place_path(&frame, headrace::View<const uint32_t>{}, index, &pixel, &key, &sample);
