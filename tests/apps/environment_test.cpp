@@ -188,7 +188,7 @@ TEST_P(Environment, BadFilesAreRefused) {
 }
 
 TEST_P(Environment, InfiniteSunsAreAsBrightAsAllElseAndNamed) {
-    std::vector<Rgb> colours(7 * 4, Rgb{1, 1, 1});
+    std::vector<Rgb> colours(28, Rgb{1, 1, 1});
     colours[9] = {1e20f, 1, 1}; // as far as a picture of RGBE goes
     const TextureImage bright = load(7, 4, colours);
     ASSERT_EQ(bright.notes.size(), 2u);

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 namespace headrace::test {
 namespace {
 
@@ -87,8 +90,8 @@ TEST_P(SeededJobs, HaveEveryCallThatDescribes) {
 
 TEST_P(SeededJobs, MayReadDomainsInTheirSeeds) {
     const Domain<std::uint32_t> list("list", {7});
-    std::uint32_t next = 0;
-    for (std::uint32_t& tree : list.fill()) tree = 3 * next++ % trees; // 0 3 1 4 2 0 3
+    constexpr std::array<std::uint32_t, 7> wanted = {0, 3, 1, 4, 2, 0, 3};
+    std::ranges::copy(wanted, list.fill().begin());
     std::ranges::fill(nodes_.fill(), 0);
     Job job("trees", 7);
     job.reads(list)
