@@ -38,7 +38,7 @@ class ImageOrder : public testing::TestWithParam<std::pair<uint32_t, uint32_t>> 
 
 TEST_P(ImageOrder, VisitsEveryPixelOnce) {
     const auto [width, height] = GetParam();
-    std::vector<int> tiled(width * height), shuffled(width * height);
+    std::vector<int> tiled(std::size_t{width} * height), shuffled(tiled.size());
     for (uint32_t i = 0; i < width * height; ++i) {
         const uint32_t pixel = tiled_pixel(i, width, height);
         ASSERT_LT(pixel, tiled.size());
