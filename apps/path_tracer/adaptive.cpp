@@ -103,12 +103,6 @@ AdaptiveSampling::Reached AdaptiveSampling::reached() const {
         else
             reached.worst_error = std::max(*reached.worst_error, *tile.error);
     }
-    const auto [least, most] = std::minmax_element(counts_.begin(), counts_.end());
-    reached.least_samples = *least;
-    reached.most_samples = *most;
-    double sum = 0;
-    for (const uint32_t count : counts_) sum += count;
-    reached.mean_samples = sum / static_cast<double>(counts_.size());
     return reached;
 }
 

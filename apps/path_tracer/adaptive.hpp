@@ -43,8 +43,6 @@ public:
         /// Of the worst tile: root of the mean squared standard error of its pixels' luminances, over the
         /// mean of these. 0 for a black tile.
         std::optional<double> worst_error{}; ///< none: some tile had too few rounds to tell
-        uint32_t least_samples = 0, most_samples = 0;
-        double mean_samples = 0;
     };
     [[nodiscard]] Reached reached() const;
 

@@ -35,7 +35,7 @@ int complain(const std::string& what, int exit_code) {
     return program::complain("headrace-path-tracer", what, exit_code);
 }
 
-/// What a user finds who has interrupted the program.
+/// What there is when the program has been interrupted.
 std::string left_behind = "no image was written";
 
 /// Devices keep a film each, and the host three: two that are summed up and one that becomes a file.

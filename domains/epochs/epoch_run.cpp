@@ -195,7 +195,7 @@ EpochRun::Decision EpochRun::decide() const {
     const std::uint64_t left = job_.units().end - done_;
     if (is_first() && left > 0) {
         decision.units = options_.cut ? options_.cut(committed()) : length_.next(left, seconds);
-        if (seconds <= 0) decision.units = std::max(decision.units, needed);
+        if (seconds <= 0 && !options_.cut) decision.units = std::min(length_.next(left), needed);
         const std::uint64_t grain = job_.grain();
         decision.units = std::clamp<std::uint64_t>((decision.units + grain - 1) / grain * grain, 1, left);
     }

@@ -30,14 +30,16 @@ protected:
         const std::string devices = std::get<0>(GetParam());
         if (devices != test::two_private_cpus) HEADRACE_SKIP_WITHOUT(devices);
     }
-    Options room() {
-        return glowing_room(folder_, albedo) +
-               Options{"--devices",        test::device_list(std::get<0>(GetParam())),
-                       "--kernel",         std::get<1>(GetParam()),
-                       "--width",          "37",
-                       "--height",         "21",
-                       "--max-depth",      "5",
-                       "--no-direct-light"};
+    /// Of so many pixels, on the device and with the kernel.
+    static Options picture(const char* width, const char* height) {
+        return {"--devices", test::device_list(std::get<0>(GetParam())),
+                "--kernel",  std::get<1>(GetParam()),
+                "--width",   width,
+                "--height",  height};
+    }
+    Options room(const char* width = "37", const char* height = "21") {
+        return glowing_room(folder_, albedo) + picture(width, height) +
+               Options{"--max-depth", "5", "--no-direct-light"};
     }
     Scratch folder_;
 };
@@ -45,11 +47,7 @@ protected:
 TEST_P(Passes, AdaptivePicturesCountTheSamplesOfEachPixel) {
     // Tiles of nothing but glow are good at once; those of the furnished room are not.
     expect_glowing(render(folder_, room() + Options{"--adaptive", "0.01"}));
-    const Options furnished =
-        matt_room(folder_) + Options{"--devices", test::device_list(std::get<0>(GetParam())),
-                                     "--kernel",  std::get<1>(GetParam()),
-                                     "--width",   "37",
-                                     "--height",  "21"};
+    const Options furnished = matt_room(folder_) + picture("37", "21");
     const Image adaptive = render(folder_, furnished + Options{"--adaptive", "0.2", "--spp", "2000"});
     const Image plain = render(folder_, furnished + Options{"--spp", "400"});
     double sum = 0, plain_sum = 0;
@@ -73,13 +71,7 @@ TEST_P(Passes, EndWhenTimeIsUp) {
 }
 
 TEST_P(Passes, SamplesBeyondWhatFloatsAddUpAreRightToo) {
-    const Options small = glowing_room(folder_, albedo) +
-                          Options{"--devices",        test::device_list(std::get<0>(GetParam())),
-                                  "--kernel",         std::get<1>(GetParam()),
-                                  "--width",          "2",
-                                  "--height",         "2",
-                                  "--max-depth",      "5",
-                                  "--no-direct-light"};
+    const Options small = room("2", "2");
     expect_glowing(render(folder_, small + Options{"--spp", "200000"})); // as floats 1 % off
     expect_glowing(render(folder_, small + Options{"--spp", "200000", "--adaptive", "1e-12"}));
 }
