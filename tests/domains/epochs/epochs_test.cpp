@@ -481,8 +481,10 @@ TEST(EpochsOfRanks, OfOtherUnitsAreNoSharedJob) {
     OnRanks ranks{2};
     const auto outcomes = on_ranks(2, ranks.network, [&](int rank, Runtime& runtime) {
         const NumberedJob numbered{cells};
-        const IndexRange some = rank == 0 ? IndexRange{100, 200} : IndexRange{200, 300};
-        runtime.submit(numbered.job(units).only_units(some)).wait();
+        // So many that rank 0 hears of rank 1's before it is done with its own.
+        constexpr std::uint64_t many = 20'000'000;
+        const IndexRange some = rank == 0 ? IndexRange{100, many} : IndexRange{200, many + 100};
+        runtime.submit(numbered.job(2 * many).only_units(some)).wait();
     });
     ASSERT_TRUE(outcomes[0].error);
     EXPECT_NE(std::string(outcomes[0].error->what()).find("'numbered from unit 200'"), std::string::npos)
