@@ -63,10 +63,15 @@ Storage::Storage(std::string name, Bytes bytes, Internal) : Storage(std::move(na
 }
 
 Storage::~Storage() {
-    const std::scoped_lock alive(lifeline_->mutex);
-    drain(tile(), {RequestKind::release, host_replica});
-    lifeline_->storage = nullptr;
-    holders_.clear(); // with the lifeline locked, so no controller, and so no device, ends before this
+    const Request all{RequestKind::release, host_replica};
+    for (;;) {
+        drain(tile(), all);
+        const std::scoped_lock alive(lifeline_->mutex);
+        if (!under_way(tile(), all).empty()) continue; // a controller that evicts has used it in between
+        lifeline_->storage = nullptr;
+        holders_.clear(); // with the lifeline locked, so no controller, and so no device, ends before this
+        return;
+    }
 }
 
 void* Storage::host() {
@@ -143,19 +148,24 @@ std::unique_ptr<Memory> Storage::drop(ReplicaNumber replica) {
     return std::move(holder.memory);
 }
 
-void Storage::drain(const Tile& tile, const Request& request, bool own_replica_only) {
-    for (;;) {
-        std::vector<EventSlotPtr> under_way;
-        {
-            const std::scoped_lock lock(mutex_);
-            each_stretch(tile.begin(), tile.end(), [&](const Stretch& stretch) {
-                for (EventSlotPtr& slot : stretch.replicas.unfinished(request, own_replica_only))
-                    if (!slot->settled()) under_way.push_back(std::move(slot));
-            });
-        }
-        if (under_way.empty()) return;
-        for (const EventSlotPtr& slot : under_way) static_cast<void>(slot->get().outcome());
-    }
+std::vector<EventSlotPtr> Storage::under_way_locked(const Tile& tile, const Request& request,
+                                                    bool own_replica_only) {
+    std::vector<EventSlotPtr> slots;
+    each_stretch(tile.begin(), tile.end(), [&](const Stretch& stretch) {
+        for (EventSlotPtr& slot : stretch.replicas.unfinished(request, own_replica_only))
+            if (!slot->settled()) slots.push_back(std::move(slot));
+    });
+    return slots;
+}
+
+std::vector<EventSlotPtr> Storage::under_way(const Tile& tile, const Request& request) {
+    const std::scoped_lock lock(mutex_);
+    return under_way_locked(tile, request, false);
+}
+
+void Storage::drain(const Tile& tile, const Request& request) {
+    for (std::vector<EventSlotPtr> slots; !(slots = under_way(tile, request)).empty();)
+        for (const EventSlotPtr& slot : slots) static_cast<void>(slot->get().outcome());
 }
 
 } // namespace headrace

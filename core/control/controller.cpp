@@ -25,11 +25,13 @@ Controller::~Controller() {
     for (std::vector<Event> events; !(events = take_under_way()).empty();)
         for (const Event& event : events) static_cast<void>(event.outcome());
     host_lane_.reset();
-    for (const auto& held : std::exchange(held_, {}))
-        if (const auto lifeline = held.lock()) {
-            const std::scoped_lock alive(lifeline->mutex); // the storage cannot end in this block
-            if (lifeline->storage != nullptr) free_replica(*lifeline->storage);
-        }
+    Lifelines held;
+    {
+        const std::scoped_lock lock(mutex_);
+        held = std::exchange(held_, {});
+    }
+    for (const auto& one : held)
+        if (const auto lifeline = one.lock()) free_replica(*lifeline);
 }
 
 Event Controller::submit(std::string_view name, std::span<const TileUse> uses, const Starter& start,
@@ -225,30 +227,30 @@ Traffic Controller::traffic() const noexcept {
             from_device_.bytes.load(std::memory_order_relaxed)};
 }
 
-void Controller::release(Storage& storage) { free_replica(storage); }
+void Controller::release(Storage& storage) { free_replica(*storage.lifeline_); }
 
-void Controller::free_replica(Storage& storage) {
+void Controller::free_replica(Storage::Lifeline& lifeline) {
     for (;;) {
-        ReplicaNumber replica = host_replica;
-        bool last = true;
+        std::unique_ptr<Memory> freed; // destroyed after the locks are released: drivers may need long
+        std::vector<EventSlotPtr> under_way;
         {
+            const std::scoped_lock alive(lifeline.mutex); // the storage cannot end in this block
+            if (lifeline.storage == nullptr) return;
+            Storage& storage = *lifeline.storage;
             const std::scoped_lock lock(storage.mutex_);
-            replica = storage.replica_of(*this);
+            const ReplicaNumber replica = storage.replica_of(*this);
             if (replica == host_replica) return;
-            for (const Storage::Holder& other : storage.holders_)
-                last = last && (other.controller == nullptr || other.controller == this);
+            const bool is_only_one =
+                std::ranges::all_of(storage.holders_, [this](const Storage::Holder& other) {
+                    return other.controller == nullptr || other.controller == this;
+                });
+            under_way =
+                storage.under_way_locked(storage.tile(), {RequestKind::release, replica}, !is_only_one);
+            if (under_way.empty()) freed = drop(storage, replica);
         }
-        storage.drain(storage.tile(), {RequestKind::release, replica}, !last);
-
-        const std::scoped_lock lock(storage.mutex_);
-        const auto busy = [replica](const auto& stretch) {
-            return !std::ranges::all_of(
-                stretch.second.replicas.unfinished({RequestKind::release, replica}, true),
-                [](const EventSlotPtr& slot) { return slot->settled(); });
-        };
-        if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread has used it in between
-        drop(storage, replica).reset();
-        return;
+        if (freed) return;
+        // Continuations may run in here, and one of them may end the storage.
+        for (const EventSlotPtr& slot : under_way) static_cast<void>(slot->get().outcome());
     }
 }
 

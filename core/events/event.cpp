@@ -9,11 +9,13 @@ namespace headrace {
 
 namespace {
 
+using Batch = std::pair<std::vector<EventState::Continuation>, ErrorPtr>;
+/// What this thread has yet to run, while it runs continuations.
+thread_local std::deque<Batch>* under_way = nullptr;
+
 /// Runs continuations in the calling thread. If a continuation settles another event, the continuations of
 /// that event run afterwards and not inside it. Otherwise a long chain of events would need a deep stack.
 void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& error) {
-    using Batch = std::pair<std::vector<EventState::Continuation>, ErrorPtr>;
-    thread_local std::deque<Batch>* under_way = nullptr;
     if (continuations.empty()) return;
     if (under_way != nullptr) {
         under_way->emplace_back(std::move(continuations), error);
@@ -31,6 +33,8 @@ void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& er
 }
 
 } // namespace
+
+bool EventState::runs_continuations() noexcept { return under_way != nullptr; }
 
 ErrorPtr EventState::error() const {
     if (settled_.load(std::memory_order_acquire)) return error_; // it does not change any more

@@ -1,4 +1,5 @@
 // domains/execution/job_execution.cpp - see job_execution.hpp.
+#include <headrace/internal/devices/serial_executor.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <utility>
@@ -8,6 +9,17 @@ namespace headrace {
 JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
                            std::shared_ptr<const std::vector<LeftOut>> left_out)
     : state_(std::move(job), std::move(scheduling), std::move(participants), std::move(left_out)) {}
+
+std::shared_ptr<JobExecution> JobExecution::make(Job job, Scheduling scheduling,
+                                                 std::vector<Participant> participants,
+                                                 std::shared_ptr<const std::vector<LeftOut>> left_out) {
+    auto made = std::make_unique<JobExecution>(std::move(job), std::move(scheduling), std::move(participants),
+                                               std::move(left_out));
+    return {made.release(), [](JobExecution* execution) {
+                std::unique_ptr<const JobExecution> last(execution);
+                if (EventState::runs_continuations()) let_go(std::move(last));
+            }};
+}
 
 void JobExecution::forget_handles() {
     std::unique_lock lock(state_.mutex);

@@ -115,10 +115,10 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
     // The call is a job with 0 work units, which ends when the function has returned.
-    auto call = std::make_shared<JobExecution>(
-        Job("then of " + job->job().name(), 0),
-        JobExecution::Scheduling{.policy = nullptr, .continuations = continuations},
-        std::vector<JobExecution::Participant>{});
+    auto call =
+        JobExecution::make(Job("then of " + job->job().name(), 0),
+                           JobExecution::Scheduling{.policy = nullptr, .continuations = continuations},
+                           std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
     const auto ranks = cluster::current_node();
     const std::uint64_t submitter = // the ranks know what it submits

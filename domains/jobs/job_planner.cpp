@@ -104,8 +104,8 @@ std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<c
     Job own = job;
     own.keep_variants(technologies_);
     const bool is_shared = scheduling.shared != nullptr;
-    auto execution = std::make_shared<JobExecution>(std::move(own), std::move(scheduling),
-                                                    std::move(participants), left_out_and(unsuited));
+    auto execution = JobExecution::make(std::move(own), std::move(scheduling), std::move(participants),
+                                        left_out_and(unsuited));
     if (is_shared) execution->disturb(); // its times are not those of this process's devices alone
     return execution;
 }

@@ -10,8 +10,11 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -445,6 +448,48 @@ TEST_F(ControllerTest, StoragesAndControllersEndInAnyOrder) {
     datum.reset();
     EXPECT_EQ(device.free_memory(), device.options().memory);
     short_lived.emplace(other_device);
+}
+
+/// Known to no thread before one waits for it, as a copy may be that a driver orders before a kernel.
+class HeardByWaiting final : public EventState {
+public:
+    bool query() override { return settled(); }
+    void block() override { settle(); }
+};
+
+/// A datum with a replica on `controller`. Its last request, on the host replica, is heard of by waiting, and
+/// the last owner of the datum is a continuation of that.
+class DatumThatEndsInAContinuation : public ControllerTest {
+protected:
+    DatumThatEndsInAContinuation() {
+        const TileUse use{datum.tile(), Access::read};
+        holder->launch("kernel", {&use, 1}, nothing).wait();
+        in_place.submit("copy", {&use, 1}, [this](std::span<const Event>) { return last; });
+        last.then([owner = std::move(owner)](const ErrorPtr&) mutable { owner.reset(); });
+    }
+    void expect_that_it_is_gone() {
+        EXPECT_TRUE(watched.expired());
+        EXPECT_EQ(other_device.free_memory(), other_device.options().memory);
+    }
+
+    FakeDevice host{FakeOptions{.id = "fake:host", .shares_host_memory = true}};
+    Controller in_place{host};
+    std::optional<Controller> holder{std::in_place, other_device};
+    std::uint64_t contents = 7;
+    std::shared_ptr<Storage> owner = std::make_shared<Storage>("datum", 8, &contents);
+    Storage& datum = *owner;
+    const std::weak_ptr<Storage> watched = owner;
+    const Event last{std::make_shared<HeardByWaiting>()};
+};
+
+TEST_F(DatumThatEndsInAContinuation, WhileItsControllerEnds) {
+    holder.reset();
+    expect_that_it_is_gone();
+}
+
+TEST_F(DatumThatEndsInAContinuation, WhileItsReplicaIsReleased) {
+    holder->release(datum);
+    expect_that_it_is_gone();
 }
 
 TEST_F(ControllerTest, SynchronousRequestsHaveEndedWhenSubmittingReturns) {

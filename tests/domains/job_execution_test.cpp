@@ -6,10 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <random>
+#include <thread>
+#include <utility>
 
 namespace headrace::test {
 namespace {
@@ -25,6 +29,26 @@ TEST(JobExecution, TasksAreSizedByCapability) {
     EXPECT_EQ(job->next(4), (IndexRange{0, 100}));
     EXPECT_EQ(job->next(7), (IndexRange{100, 130}));
     EXPECT_EQ(job->next(5), std::nullopt); // takes no part
+}
+
+/// What the last owner destroys waits for requests, and calls drivers.
+TEST(JobExecution, IsDestroyedInAnotherThreadThanTheContinuationThatOwnsIt) {
+    std::atomic<bool> is_gone = false;
+    std::thread::id destroyed_by;
+    const auto leave = [&](const void*) {
+        destroyed_by = std::this_thread::get_id();
+        is_gone = true;
+    };
+    Two two;
+    auto job = two.run(Job("j", 1).host_function(
+        "fake", [kept = std::shared_ptr<const void>(&two, leave)](Task&, const NativeStream&) {}));
+    job->stop(lost());
+    Promise input;
+    const Event came = input.event();
+    came.then([owner = std::move(job)](const ErrorPtr&) {});
+    input.complete();
+    ASSERT_TRUE(eventually([&] { return is_gone.load(); }));
+    EXPECT_NE(destroyed_by, std::this_thread::get_id());
 }
 
 TEST(JobExecution, EveryUnitIsGivenOutOnceWhateverTheOrder) {

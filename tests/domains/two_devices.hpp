@@ -25,10 +25,10 @@ struct Two {
         const auto guess = [](const DeviceInfo& info) {
             return Estimate{.peak = info.peak_gflops, .units_per_second = {}};
         };
-        auto execution = std::make_shared<JobExecution>(
-            std::move(job), JobExecution::Scheduling{make_policy("demand"), learns},
-            std::vector<JobExecution::Participant>{{4, &fast, guess(fast), nullptr},
-                                                   {7, &slow, guess(slow), nullptr}});
+        auto execution =
+            JobExecution::make(std::move(job), JobExecution::Scheduling{make_policy("demand"), learns},
+                               std::vector<JobExecution::Participant>{{4, &fast, guess(fast), nullptr},
+                                                                      {7, &slow, guess(slow), nullptr}});
         execution->start();
         return execution;
     }

@@ -156,7 +156,7 @@ private:
     [[nodiscard]] ReplicaNumber replica_with(const Tile& needed, const Tile& wanted);
     /// Removes the replica and returns its memory, which the caller frees.
     [[nodiscard]] std::unique_ptr<Memory> drop(Storage& storage, ReplicaNumber replica);
-    void free_replica(Storage& storage);
+    void free_replica(Storage::Lifeline& lifeline);
     [[nodiscard]] std::vector<Resident> residents(std::span<const Tile> needed);
     [[nodiscard]] std::optional<Event> free_one(std::span<Resident> here, bool (*may_go)(const Resident&));
     [[nodiscard]] bool try_to_evict(Resident& resident);

@@ -56,8 +56,11 @@ public:
     void settle(ErrorPtr own = {});
 
     /// Calls `then` once: now if settled, else later in the thread that settles. `then` must be short and
-    /// must not throw. It must not call a controller, because a controller may be the code that settles.
+    /// must not throw. It must not call a controller, because a controller may be the code that settles. Nor
+    /// may it wait, for example as the last owner of a datum: this thread may have what would settle next.
     void on_settled(Continuation then);
+    /// True in a thread that runs continuations of an event, for what they destroy.
+    [[nodiscard]] static bool runs_continuations() noexcept;
 
     /// Makes this event inherit failures of the events in `after`. The backend calls it before other code
     /// has the event. Keeps only events that may still fail on the host, so chains do not grow. Ignores

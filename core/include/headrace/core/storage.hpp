@@ -136,10 +136,14 @@ private:
     /// Removes the replica and returns its memory, which the caller frees.
     [[nodiscard]] std::unique_ptr<Memory> drop(ReplicaNumber replica);
 
-    /// Blocks until the tile has no unfinished request that `request` would wait for. With
-    /// `own_replica_only`, only requests on `request.replica` count. Locks mutex_ itself, and does not hold
-    /// it while it blocks.
-    void drain(const Tile& tile, const Request& request, bool own_replica_only = false);
+    /// The tile's unfinished requests that `request` would wait for. With `own_replica_only`, only those on
+    /// `request.replica`. With mutex_ held.
+    [[nodiscard]] std::vector<EventSlotPtr> under_way_locked(const Tile& tile, const Request& request,
+                                                             bool own_replica_only);
+    [[nodiscard]] std::vector<EventSlotPtr> under_way(const Tile& tile, const Request& request);
+    /// Blocks until there are none. No lock may be held: continuations may run in here, and one of them may
+    /// end a datum.
+    void drain(const Tile& tile, const Request& request);
 
     std::string name_;
     Bytes bytes_;

@@ -42,6 +42,11 @@ public:
     using Observer = JobObserver;
     using Scheduling = JobScheduling;
 
+    /// As the constructor. Continuations of events may drop the last reference: the job's data and kernels
+    /// are destroyed in another thread then, because that waits for requests and calls drivers.
+    [[nodiscard]] static std::shared_ptr<JobExecution>
+    make(Job job, Scheduling scheduling, std::vector<Participant> participants,
+         std::shared_ptr<const std::vector<LeftOut>> left_out = nullptr);
     /// `left_out`: devices that take no part, for the report; null: none. Jobs share the list.
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
                  std::shared_ptr<const std::vector<LeftOut>> left_out = nullptr);
