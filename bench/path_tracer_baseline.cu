@@ -89,7 +89,8 @@ struct DeviceScene {
                upload(scene.corner_places, owners),  upload(scene.surface_textures, owners),
                upload(scene.textures, owners),       upload(scene.texture_levels, owners),
                upload(scene.texels, owners),         upload(scene.finishes, owners),
-               upload(scene.albedos, owners),        upload(scene.environment, owners)} {}
+               upload(scene.albedos, owners),        upload(scene.environment, owners),
+               upload(scene.instances, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {

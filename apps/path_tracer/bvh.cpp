@@ -8,18 +8,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
-constexpr std::size_t largest_leaf = 8, always_split = 2;
+constexpr std::size_t largest_leaf = PATH_TRACER_MOST_IN_LEAF, always_split = 2;
 constexpr std::size_t worth_a_thread = 4096; // references
 /// Space is cut where both sides of the best cut between references share more than this of the root's area.
 constexpr float worth_a_spatial_split = 1e-5f;
 /// References for each triangle, at most.
 constexpr double most_references = 1.5;
+
+constexpr std::size_t most_positions = (std::size_t{1} << 28) - 1; // a child has 28 bits for one
 
 struct BuildNode {
     Box box;
@@ -27,36 +31,47 @@ struct BuildNode {
     std::unique_ptr<BuildNode> children[2]; // none: a leaf
 };
 
+/// Centres and half sizes of two boxes along one axis, with the margin and their own rounding.
+Slab slab_over(const Box& zero, const Box& one, int axis, float margin) {
+    const auto centre = [axis](const Box& box) { return (along(box.lo, axis) + along(box.hi, axis)) * 0.5f; };
+    const auto half = [&](const Box& box) {
+        const float middle = centre(box);
+        const float size = std::max(along(box.hi, axis) - middle, middle - along(box.lo, axis));
+        return std::nextafter(size + margin, std::numeric_limits<float>::max());
+    };
+    return {centre(zero), centre(one), half(zero), half(one)};
+}
+
+BvhNode node_over(const Box& zero, uint32_t child0, const Box& one, uint32_t child1, float margin) {
+    const auto slab = [&](int axis) { return slab_over(zero, one, axis, margin); };
+    return {slab(0), slab(1), slab(2), child0, child1, 0, 0};
+}
+
 class Builder {
 public:
-    Builder(std::span<const Triangle> triangles, float margin)
-        : triangles_(triangles), margin_{margin, margin, margin} {}
+    /// Of triangles, or, without, of instances.
+    Builder(std::span<const Triangle> triangles, float margin, unsigned most_depth)
+        : triangles_(triangles), margin_(margin), most_depth_(most_depth) {}
 
-    Bvh run() {
-        std::vector<Reference> references(triangles_.size());
-        for (uint32_t i = 0; i < references.size(); ++i) {
-            references[i].index = i;
-            for (const Float3 corner : {triangles_[i].a, triangles_[i].b, triangles_[i].c})
-                references[i].box.add(corner);
-        }
-        const auto most = static_cast<std::size_t>(most_references * static_cast<double>(triangles_.size()));
-        root_area_ = bounds_of(references).box.half_area();
-        const auto root = build(std::move(references), std::min(most, most_positions), 1);
+    /// `most`: references that may become of these.
+    Bvh run(std::vector<Reference> references, std::size_t most) {
         Bvh bvh;
+        bvh.box = bounds_of(references).box;
+        root_area_ = bvh.box.half_area();
+        const auto root = build(std::move(references), std::min(most, most_positions), 1);
         if (root->children[0]) {
             flatten(*root, 1, bvh);
         } else { // a node has two children; one leaf stands for both, and meeting it twice changes nothing
             const uint32_t leaf = append(*root, bvh);
-            bvh.nodes.push_back(node_over(*root, leaf, *root, leaf));
+            bvh.nodes.push_back(node_over(root->box, leaf, root->box, leaf, margin_));
             bvh.depth = 1;
         }
         return bvh;
     }
 
-    static constexpr std::size_t most_positions = (std::size_t{1} << 28) - 1; // a child has 28 bits for one
-
 private:
-    /// `most`: references that may become of these.
+    [[nodiscard]] bool is_of_instances() const { return triangles_.empty(); }
+
     std::unique_ptr<BuildNode> build(std::vector<Reference> references, std::size_t most, unsigned depth) {
         const std::size_t count = references.size();
         const Bounds bounds = bounds_of(references);
@@ -65,10 +80,11 @@ private:
             node->references = std::move(references);
             return std::move(node);
         };
-        if (count == 1 || (count <= always_split && depth > 1)) return leaf();
+        const std::size_t most_in_leaf = is_of_instances() ? 1 : largest_leaf;
+        if (count == 1 || (count <= std::min(always_split, most_in_leaf) && depth > 1)) return leaf();
 
         // Halving what is left still ends in time from here; one level more might not.
-        const bool must_halve = depth + static_cast<unsigned>(std::bit_width(count)) + 1 >= PATH_TRACER_STACK;
+        const bool must_halve = depth + static_cast<unsigned>(std::bit_width(count)) + 1 >= most_depth_;
         Split split;
         if (!must_halve) {
             split = object_split(references, bounds);
@@ -80,14 +96,14 @@ private:
         // Costs in triangle tests; walking through a node takes about as long as one.
         const float area = bounds.box.half_area();
         const bool leaf_is_cheaper = split.axis >= 0 && static_cast<float>(count) * area <= area + split.cost;
-        if (count <= largest_leaf && (split.axis < 0 || leaf_is_cheaper)) return leaf();
+        if (count <= most_in_leaf && (split.axis < 0 || leaf_is_cheaper)) return leaf();
 
         Sides sides;
         if (split.axis >= 0) sides = divide(std::move(references), split, triangles_, most);
         if (sides.below.empty() || sides.above.empty()) {
             if (split.axis >= 0) { // by rounding, or because nothing was worth two references
                 references = std::move(sides.below.empty() ? sides.above : sides.below);
-                if (references.size() <= largest_leaf) return leaf();
+                if (references.size() <= most_in_leaf) return leaf();
             }
             // NOLINTNEXTLINE(bugprone-use-after-move): not moved, or assigned above
             const auto middle = references.begin() + static_cast<std::ptrdiff_t>(references.size() / 2);
@@ -115,27 +131,9 @@ private:
         return node;
     }
 
-    /// Centres and half sizes of two boxes along one axis, with the margin and their own rounding.
-    [[nodiscard]] Slab slab_over(const Box& zero, const Box& one, int axis) const {
-        const auto centre = [axis](const Box& box) {
-            return (along(box.lo, axis) + along(box.hi, axis)) * 0.5f;
-        };
-        const auto half = [&](const Box& box) {
-            const float middle = centre(box);
-            const float size = std::max(along(box.hi, axis) - middle, middle - along(box.lo, axis));
-            return std::nextafter(size + along(margin_, axis), std::numeric_limits<float>::max());
-        };
-        return {centre(zero), centre(one), half(zero), half(one)};
-    }
-
-    [[nodiscard]] BvhNode node_over(const BuildNode& zero, uint32_t child0, const BuildNode& one,
-                                    uint32_t child1) const {
-        const auto slab = [&](int axis) { return slab_over(zero.box, one.box, axis); };
-        return {slab(0), slab(1), slab(2), child0, child1, 0, 0};
-    }
-
     /// Puts a leaf's triangles in order; returns it as a child.
-    static uint32_t append(const BuildNode& leaf, Bvh& to) {
+    [[nodiscard]] uint32_t append(const BuildNode& leaf, Bvh& to) const {
+        if (is_of_instances()) return leaf.references.front().index << 4 | PATH_TRACER_INSTANCE;
         const auto first = static_cast<uint32_t>(to.order.size());
         for (const Reference& reference : leaf.references) to.order.push_back(reference.index);
         return first << 4 | static_cast<uint32_t>(leaf.references.size());
@@ -151,24 +149,71 @@ private:
             const BuildNode& below = *from.children[i];
             child[i] = below.children[0] ? flatten(below, depth + 1, to) << 4 : append(below, to);
         }
-        to.nodes[index] = node_over(*from.children[0], child[0], *from.children[1], child[1]);
+        to.nodes[index] =
+            node_over(from.children[0]->box, child[0], from.children[1]->box, child[1], margin_);
         return index;
     }
 
     std::span<const Triangle> triangles_;
-    Float3 margin_;
+    float margin_;
+    unsigned most_depth_;
     float root_area_ = 0;
 };
 
 } // namespace
 
-Bvh build_bvh(std::span<const Triangle> triangles, float margin) {
-    constexpr std::size_t most = Builder::most_positions;
-    if (triangles.empty() || triangles.size() > most)
-        throw headrace::Error{headrace::ErrorKind::invalid_argument,
-                              "a scene needs 1 to " + std::to_string(most) + " triangles with an area, not " +
-                                  std::to_string(triangles.size())};
-    return Builder(triangles, margin).run();
+void check_positions(std::size_t count, std::string_view what) {
+    if (count > 0 && count <= most_positions) return;
+    throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                          "a scene needs 1 to " + std::to_string(most_positions) + ' ' + std::string(what) +
+                              ", not " + std::to_string(count)};
+}
+
+Bvh build_bvh(std::span<const Triangle> triangles, float margin, unsigned most_depth) {
+    check_positions(triangles.size(), "triangles with an area");
+    std::vector<Reference> references(triangles.size());
+    for (uint32_t i = 0; i < references.size(); ++i) {
+        references[i].index = i;
+        for (const Float3 corner : {triangles[i].a, triangles[i].b, triangles[i].c})
+            references[i].box.add(corner);
+    }
+    const auto most = static_cast<std::size_t>(most_references * static_cast<double>(triangles.size()));
+    return Builder(triangles, margin, most_depth).run(std::move(references), most);
+}
+
+Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned most_depth) {
+    check_positions(boxes.size(), "instances");
+    std::vector<Reference> references(boxes.size());
+    for (uint32_t i = 0; i < references.size(); ++i) references[i] = {boxes[i], i};
+    const std::size_t most = references.size(); // none is cut
+    return Builder({}, margin, most_depth).run(std::move(references), most);
+}
+
+uint32_t append_nodes(std::vector<BvhNode>& to, const std::vector<BvhNode>& nodes, uint32_t first_triangle) {
+    const auto root = static_cast<uint32_t>(to.size());
+    const auto moved = [&](uint32_t child) {
+        const bool is_inner = (child & 15u) == 0, is_instance = (child & 15u) == PATH_TRACER_INSTANCE;
+        return is_instance ? child : child + ((is_inner ? root : first_triangle) << 4);
+    };
+    for (BvhNode node : nodes) {
+        node.child0 = moved(node.child0);
+        node.child1 = moved(node.child1);
+        to.push_back(node);
+    }
+    return root;
+}
+
+Bvh joined(Bvh first, const Bvh& second, float margin) {
+    Bvh both;
+    both.nodes.emplace_back();
+    const uint32_t one = append_nodes(both.nodes, first.nodes, 0);
+    const uint32_t other = append_nodes(both.nodes, second.nodes, static_cast<uint32_t>(first.order.size()));
+    both.nodes.front() = node_over(first.box, one << 4, second.box, other << 4, margin);
+    both.order = std::move(first.order);
+    both.order.insert(both.order.end(), second.order.begin(), second.order.end());
+    both.depth = 1 + std::max(first.depth, second.depth);
+    both.box = united(first.box, second.box);
+    return both;
 }
 
 } // namespace path_tracer

@@ -29,16 +29,20 @@ HEADRACE_FUNCTION Float3 on_side_of(Float3 direction, Float3 normal) {
     return dot_of(direction, normal) < 0 ? negated(direction) : direction;
 }
 
+/// The normal between those of three corners, on the side of `normal`; that itself if there is none.
+HEADRACE_FUNCTION Float3 between_corners(Float3 a, Float3 b, Float3 c, float u, float v, Float3 normal) {
+    const Float3 sum = add(add(scaled(a, 1 - u - v), scaled(b, u)), scaled(c, v));
+    const float size2 = dot_of(sum, sum);
+    if (!(size2 > 1e-6f)) return normal; // they point in opposite directions
+    return on_side_of(scaled(sum, 1.0f / sqrt(size2)), normal);
+}
+
 /// The shading normal at a point of a triangle, on the side of `normal`, its own; that itself if the triangle
 /// is flat.
 HEADRACE_FUNCTION Float3 shading_normal(CornerShading corners, float u, float v, Float3 normal) {
     if (corners.normal_a == PATH_TRACER_NONE) return normal;
-    const Float3 sum = add(
-        add(scaled(decoded_normal(corners.normal_a), 1 - u - v), scaled(decoded_normal(corners.normal_b), u)),
-        scaled(decoded_normal(corners.normal_c), v));
-    const float size2 = dot_of(sum, sum);
-    if (!(size2 > 1e-6f)) return normal; // they point in opposite directions
-    return on_side_of(scaled(sum, 1.0f / sqrt(size2)), normal);
+    return between_corners(decoded_normal(corners.normal_a), decoded_normal(corners.normal_b),
+                           decoded_normal(corners.normal_c), u, v, normal);
 }
 
 /// A direction that lies below the triangle, mirrored to the other side.

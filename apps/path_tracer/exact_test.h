@@ -46,12 +46,32 @@ typedef struct WideTriangle {
     Wide3 a, b, c;
 } WideTriangle;
 
-HEADRACE_FUNCTION WideTriangle widened_triangle(HEADRACE_GLOBAL const Triangle* triangles,
-                                                HEADRACE_GLOBAL const TriangleDetail* details,
-                                                uint32_t index) {
-    const WideTriangle wide = {wide_add(widened(triangles[index].a), widened(details[index].low_a)),
-                               wide_add(widened(triangles[index].b), widened(details[index].low_b)),
-                               wide_add(widened(triangles[index].c), widened(details[index].low_c))};
+/// Where exact corners are.
+typedef struct ExactScene {
+    HEADRACE_GLOBAL const Triangle* triangles;
+    HEADRACE_GLOBAL const TriangleDetail* details;
+    HEADRACE_GLOBAL const Instance* instances;
+} ExactScene;
+
+HEADRACE_FUNCTION Wide wide_row(MapRow row, MapRow low, Wide3 p) {
+    return ((Wide)row.x + low.x) * p.x + ((Wide)row.y + low.y) * p.y + ((Wide)row.z + low.z) * p.z +
+           ((Wide)row.shift + low.shift);
+}
+HEADRACE_FUNCTION Wide3 wide_placed(HEADRACE_GLOBAL const Instance* instance, Wide3 p) {
+    return wide_vec(wide_row(instance->placed.x, instance->low.x, p),
+                    wide_row(instance->placed.y, instance->low.y, p),
+                    wide_row(instance->placed.z, instance->low.z, p));
+}
+
+HEADRACE_FUNCTION WideTriangle widened_triangle(ExactScene scene, uint32_t instance, uint32_t index) {
+    WideTriangle wide = {wide_add(widened(scene.triangles[index].a), widened(scene.details[index].low_a)),
+                         wide_add(widened(scene.triangles[index].b), widened(scene.details[index].low_b)),
+                         wide_add(widened(scene.triangles[index].c), widened(scene.details[index].low_c))};
+    if (instance != PATH_TRACER_NONE) {
+        wide.a = wide_placed(&scene.instances[instance], wide.a);
+        wide.b = wide_placed(&scene.instances[instance], wide.b);
+        wide.c = wide_placed(&scene.instances[instance], wide.c);
+    }
     return wide;
 }
 
@@ -60,13 +80,12 @@ typedef struct WideSight {
     Wide3 from, across, up, along;
 } WideSight;
 
-HEADRACE_FUNCTION WideSight wide_sight(HEADRACE_GLOBAL const Triangle* triangles,
-                                       HEADRACE_GLOBAL const TriangleDetail* details, uint32_t left, float u,
+HEADRACE_FUNCTION WideSight wide_sight(ExactScene scene, uint32_t left, uint32_t left_instance, float u,
                                        float v, Float3 origin, Float3 direction) {
     WideSight sight;
     sight.from = widened(origin);
     if (left != PATH_TRACER_NO_TRIANGLE) {
-        const WideTriangle ground = widened_triangle(triangles, details, left);
+        const WideTriangle ground = widened_triangle(scene, left_instance, left);
         sight.from = wide_add(wide_add(ground.a, wide_scaled(wide_sub(ground.b, ground.a), u)),
                               wide_scaled(wide_sub(ground.c, ground.a), v));
     }
@@ -111,19 +130,20 @@ HEADRACE_FUNCTION ExactHit exact_hit(const WideSight* sight, const WideTriangle*
 }
 
 /// Whether and where the ray meets the triangle `index`, before it meets `other` if there is one; of two that
-/// it meets at the same distance, the lower index. Never inlined: registers that it needs would be lacking
-/// where the time goes.
-HEADRACE_FUNCTION_APART ExactHit exact_hit_before(HEADRACE_GLOBAL const Triangle* triangles,
-                                                  HEADRACE_GLOBAL const TriangleDetail* details,
-                                                  uint32_t left, float u, float v, Float3 origin,
-                                                  Float3 direction, uint32_t index, uint32_t other) {
-    const WideSight sight = wide_sight(triangles, details, left, u, v, origin, direction);
-    WideTriangle triangle = widened_triangle(triangles, details, index);
+/// it meets at the same distance, the lower index, and of one triangle the lower instance. Never inlined:
+/// registers that it needs would be lacking where the time goes.
+HEADRACE_FUNCTION_APART ExactHit exact_hit_before(ExactScene scene, uint32_t left, uint32_t left_instance,
+                                                  float u, float v, Float3 origin, Float3 direction,
+                                                  uint32_t instance, uint32_t index, uint32_t other_instance,
+                                                  uint32_t other) {
+    const WideSight sight = wide_sight(scene, left, left_instance, u, v, origin, direction);
+    WideTriangle triangle = widened_triangle(scene, instance, index);
     ExactHit hit = exact_hit(&sight, &triangle);
     if (!(hit.distance > 0) || other == PATH_TRACER_NO_TRIANGLE) return hit;
-    triangle = widened_triangle(triangles, details, other);
+    triangle = widened_triangle(scene, other_instance, other);
     const Wide before = exact_hit(&sight, &triangle).distance;
-    if (before > 0 && (before < hit.distance || (before == hit.distance && other < index))) hit.distance = 0;
+    const bool is_lower = other < index || (other == index && other_instance < instance);
+    if (before > 0 && (before < hit.distance || (before == hit.distance && is_lower))) hit.distance = 0;
     return hit;
 }
 

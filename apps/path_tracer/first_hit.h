@@ -17,7 +17,7 @@ HEADRACE_FUNCTION FirstHit first_hit(const SceneView* scene, const Frame* frame,
     Rgb tint = rgb(1, 1, 1);
     if (frame->shading != SHADING_FLAT) {
         const CornerShading corners = fetch(scene->corner_shading, met.hit.triangle);
-        first.normal = shading_normal(corners, met.hit.u, met.hit.v, met.normal);
+        first.normal = shading_normal_of(scene, met.hit.instance, corners, met.hit.u, met.hit.v, met.normal);
         tint = corner_tint(scene, corners, met.hit.u, met.hit.v);
     }
     const Material material = fetch(scene->materials, met.triangle.material);

@@ -10,11 +10,11 @@ namespace path_tracer {
 namespace {
 
 /// Extensions that the reader does all of.
-constexpr std::array<std::string_view, 10> known_extensions = {
-    "KHR_lights_punctual",        "KHR_materials_clearcoat", "KHR_materials_emissive_strength",
-    "KHR_materials_ior",          "KHR_materials_sheen",     "KHR_materials_specular",
-    "KHR_materials_transmission", "KHR_materials_volume",    "KHR_mesh_quantization",
-    "KHR_texture_transform"};
+constexpr std::array<std::string_view, 11> known_extensions = {
+    "EXT_mesh_gpu_instancing",         "KHR_lights_punctual",        "KHR_materials_clearcoat",
+    "KHR_materials_emissive_strength", "KHR_materials_ior",          "KHR_materials_sheen",
+    "KHR_materials_specular",          "KHR_materials_transmission", "KHR_materials_volume",
+    "KHR_mesh_quantization",           "KHR_texture_transform"};
 
 bool is_known(std::string_view extension) {
     return std::find(known_extensions.begin(), known_extensions.end(), extension) != known_extensions.end();

@@ -67,6 +67,15 @@ std::string fingerprint_of(const Scene& scene) {
         bytes.add(triangle.colours);
         bytes.add(triangle.places);
     }
+    for (const SceneMesh& mesh : scene.meshes) {
+        bytes.add(mesh.first);
+        bytes.add(mesh.count);
+    }
+    for (const auto& [mesh, place] : scene.instances) {
+        bytes.add(mesh);
+        for (const Point& column : place.columns) bytes.add(column);
+        bytes.add(place.shift);
+    }
     for (const auto& normals : scene.normals)
         for (const uint32_t normal : normals) bytes.add(normal);
     for (const auto& colours : scene.colours)

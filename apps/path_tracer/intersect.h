@@ -4,7 +4,7 @@
 #define HEADRACE_PATH_TRACER_INTERSECT_H
 #include "box_test.h"
 #include "exact_test.h"
-#include "triangle_test.h"
+#include "instance.h"
 
 HEADRACE_NAMESPACE(path_tracer)
 
@@ -12,9 +12,12 @@ HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
     return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
 }
 
-/// Kinds of a node's children; neither for PATH_TRACER_WALK_ENDS.
+/// Kinds of a node's children; none of them for PATH_TRACER_WALK_ENDS and PATH_TRACER_MESH_ENDS.
 HEADRACE_FUNCTION bool is_inner(uint32_t child) { return (child & 15) == 0; }
-HEADRACE_FUNCTION bool is_leaf(uint32_t child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }
+HEADRACE_FUNCTION bool is_leaf(uint32_t child) { return (child & 15) - 1 < PATH_TRACER_MOST_IN_LEAF; }
+HEADRACE_FUNCTION bool is_instance(uint32_t child) {
+    return (child & 15) == PATH_TRACER_INSTANCE && child != PATH_TRACER_WALK_ENDS;
+}
 
 /// Reciprocal of a ray's slope along one axis. Kept finite, so that 0 x infinity never arises where the ray's
 /// origin lies in the plane of a box.
@@ -31,64 +34,93 @@ HEADRACE_FUNCTION bool is_same_point(Float3 a, Float3 b) { return a.x == b.x && 
 
 /// True if the hit is on just this triangle, as another leaf has it, or one with the same corners in the same
 /// order. (Twins with their corners in another order are seen with other errors: they are told apart as any.)
-HEADRACE_FUNCTION bool is_again(const SceneView* scene, const Triangle* triangle, const Hit* hit) {
+HEADRACE_FUNCTION bool is_again(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                const Triangle* triangle, uint32_t instance, const Hit* hit) {
     if (hit->triangle == PATH_TRACER_NO_TRIANGLE) return false;
-    HEADRACE_GLOBAL const Triangle* other = &scene->triangles[hit->triangle];
-    return triangle->id == other->id && is_same_point(triangle->a, other->a) &&
-           is_same_point(triangle->b, other->b);
+    if (scene->triangles[hit->triangle].id != triangle->id) return false;
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        if (!is_same_instance(scene, instance, hit->instance)) return false;
+    }
+    const Triangle other = triangle_of(has_instances, scene, hit->instance, hit->triangle);
+    return is_same_point(triangle->a, other.a) && is_same_point(triangle->b, other.b);
+}
+
+/// True for triangles that the ray cannot meet: see Ray. No instance emits light, so none is its goal.
+HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
+                                 const SceneView* scene, const Ray* ray, const Triangle* triangle,
+                                 uint32_t instance) {
+    if (any_hit && triangle->id == ray->goal_id) return true;
+    if (triangle->id != ray->left_id) return false;
+    HEADRACE_IF_CONSTEXPR (has_instances) return is_same_instance(scene, instance, ray->left_instance);
+    return true;
 }
 
 /// Shortens `hit` to the triangle if the ray meets it before; with `any_hit`, if it meets it before
 /// hit->distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
 /// their order.
-HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(Rounding) how, const SceneView* scene,
-                           const Triangle* triangle, uint32_t index, const Sight* sight, Hit* hit) {
+HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
+                           HEADRACE_ANY(Rounding) how, const SceneView* scene, const Triangle* triangle,
+                           uint32_t instance, uint32_t index, const Sight* sight, Hit* hit) {
+    const float corner_error = corner_error_of(has_instances, scene, instance);
     SeenTriangle seen = seen_triangle(how, triangle, sight);
-    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR)) return MET_NO;
+    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR + corner_error)) return MET_NO;
     const Ray* ray = &sight->ray;
-    if (triangle->id == ray->left_id || (any_hit && triangle->id == ray->goal_id)) return MET_NO;
+    if (is_end_of(any_hit, has_instances, scene, ray, triangle, instance)) return MET_NO;
     look_along(how, &seen, ray->direction);
+    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += corner_error;
     const float farthest = hit->distance + hit->doubt;
     if (is_missed(&seen, farthest)) return MET_NO;
     const bool is_sure = how == ROUNDED_FASTEST ? is_met(&seen) : has_place(&seen);
     if (!is_sure) return FLOATS_CANNOT_TELL;
-    const Hit met = met_at(how, &seen, index);
+    const Hit met = met_at(how, &seen, instance, index);
     const float earliest = met.distance - met.doubt, latest = met.distance + met.doubt;
     if (latest <= 0 || earliest >= farthest) return MET_NO;
     if (earliest > 0 && latest < hit->distance - hit->doubt) {
         *hit = met;
         return MET_YES;
     }
-    if (any_hit || met.distance != hit->distance || !is_again(scene, triangle, hit))
+    if (any_hit || met.distance != hit->distance || !is_again(has_instances, scene, triangle, instance, hit))
         return FLOATS_CANNOT_TELL;
     if (index < hit->triangle) hit->triangle = index;
     return MET_NO;
 }
 
-/// The same, and exact_test.h decides where floats cannot tell. The place and the distance that count then
-/// depend on the ray and the triangle alone.
-HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, const SceneView* scene, uint32_t index,
-                              const Sight* sight, Hit* hit) {
-    const Ray* ray = &sight->ray;
-    const Triangle triangle = fetch(scene->triangles, index);
-    const Met met =
-        meet(any_hit, HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), scene, &triangle, index, sight, hit);
-    if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
-    const ExactHit exact = exact_hit_before(
-        PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details), ray->left, ray->u, ray->v,
-        ray->origin, ray->direction, index, any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
-    if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
+/// Where a ray meets a triangle that it is known to meet, with the same bits on all devices. False: floats
+/// cannot tell.
+HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneView* scene, uint32_t instance,
+                                  uint32_t index, const Sight* sight, Hit* hit) {
+    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
     SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
-    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, ray->direction);
-    if (has_place(&seen)) {
-        *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, index);
-    } else {
-        hit->distance = (float)exact.distance;
-        hit->doubt = hit->distance * 0x1p-23f;
-        hit->triangle = index;
-        hit->u = exact.u;
-        hit->v = exact.v;
-    }
+    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
+    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += corner_error_of(has_instances, scene, instance);
+    if (!has_place(&seen)) return false;
+    *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, instance, index);
+    return true;
+}
+
+/// As `meet`, and exact_test.h decides where floats cannot tell. The place and the distance that count then
+/// depend on the ray and the triangle alone.
+HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
+                              const SceneView* scene, uint32_t instance, uint32_t index, const Sight* sight,
+                              Hit* hit) {
+    const Ray* ray = &sight->ray;
+    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
+    const Met met = meet(any_hit, has_instances, HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), scene,
+                         &triangle, instance, index, sight, hit);
+    if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
+    const ExactScene exactly = {PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details),
+                                PATH_TRACER_ORIGIN(scene->instances)};
+    const ExactHit exact =
+        exact_hit_before(exactly, ray->left, ray->left_instance, ray->u, ray->v, ray->origin, ray->direction,
+                         instance, index, hit->instance, any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
+    if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
+    if (find_place(has_instances, scene, instance, index, sight, hit)) return true;
+    hit->distance = (float)exact.distance;
+    hit->doubt = hit->distance * 0x1p-23f;
+    hit->instance = instance;
+    hit->triangle = index;
+    hit->u = exact.u;
+    hit->v = exact.v;
     return true;
 }
 
@@ -99,9 +131,29 @@ HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, const SceneView* scene
 
 /// Triangles that wait. One more is counted where there were too many.
 typedef struct Waiting {
-    uint32_t triangles[PATH_TRACER_MOST_DOUBTS];
+    uint32_t triangles[PATH_TRACER_MOST_DOUBTS], instances[PATH_TRACER_MOST_DOUBTS];
     uint32_t count;
 } Waiting;
+
+/// The boxes of a node as a ray sees them: those of the scene, or of a mesh in its own coordinates, where
+/// the ray is not as long.
+typedef struct BoxRay {
+    Float3 origin, inverse;
+    Float3 margin; ///< see Instance
+} BoxRay;
+
+HEADRACE_FUNCTION Float3 inverse_slopes(Float3 direction) {
+    return vec(inverse_slope(direction.x), inverse_slope(direction.y), inverse_slope(direction.z));
+}
+HEADRACE_FUNCTION BoxRay box_ray(const Ray* ray) {
+    const BoxRay boxes = {ray->origin, inverse_slopes(ray->direction), {0, 0, 0}};
+    return boxes;
+}
+HEADRACE_FUNCTION BoxRay box_ray_in(const Instance* instance, const Ray* ray) {
+    const BoxRay boxes = {mapped_point(&instance->to_mesh, ray->origin),
+                          inverse_slopes(turned_way(&instance->to_mesh, ray->direction)), instance->margin};
+    return boxes;
+}
 
 /// The walk behind nearest_hit and is_blocked: `any_hit` ends it at the first triangle met, and so does a
 /// doubt for which there is no room. Where doubts wait, only the hit's triangle is right; unless `decides`
@@ -109,7 +161,7 @@ typedef struct Waiting {
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
 /// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
-/// the next.
+/// the next. With no leaf kept, it may go from the scene to a mesh and back.
 ///
 /// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
 #if defined(__CUDACC__) || defined(__HIPCC__) || defined(__OPENCL_C_VERSION__)
@@ -118,13 +170,13 @@ typedef struct Waiting {
     #define PATH_TRACER_WALK                                                                                 \
         HEADRACE_FUNCTION_APART // where g++ puts it into the shading, registers are lacking
 #endif
-PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides, const SceneView* scene,
-                          const Sight* sight, float limit, Waiting* waiting) {
+PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
+                          HEADRACE_ANY(bool) decides, const SceneView* scene, const Sight* sight, float limit,
+                          Waiting* waiting) {
     const uint32_t none = 0; // the root, which is no leaf
-    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
-    const Ray* ray = &sight->ray;
-    const Float3 inverse = {inverse_slope(ray->direction.x), inverse_slope(ray->direction.y),
-                            inverse_slope(ray->direction.z)};
+    Hit hit = no_hit(limit);
+    BoxRay boxes = box_ray(&sight->ray);
+    uint32_t instance = PATH_TRACER_NONE; // in which it is just now
     uint32_t stack[PATH_TRACER_STACK + 1];
     stack[0] = PATH_TRACER_WALK_ENDS;
     uint32_t on_stack = 1;
@@ -134,7 +186,8 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides
         while (is_inner(child)) {
             const BvhNode node = fetch(scene->nodes, child >> 4);
             float near0, near1;
-            enter_children(&node, ray->origin, inverse, hit.distance + hit.doubt, &near0, &near1);
+            enter_children(has_instances, &node, boxes.origin, boxes.inverse, boxes.margin,
+                           hit.distance + hit.doubt, &near0, &near1);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
@@ -154,24 +207,39 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);
             for (uint32_t i = first; i < end; ++i) {
                 HEADRACE_IF_CONSTEXPR (decides) {
-                    if (decide(any_hit, scene, i, sight, &hit) && any_hit) return hit;
+                    if (decide(any_hit, has_instances, scene, instance, i, sight, &hit) && any_hit)
+                        return hit;
                     continue;
                 }
-                const Triangle triangle = fetch(scene->triangles, i);
-                const Met met = meet(any_hit, HEADRACE_CONSTANT(Rounding, ROUNDED_FASTEST), scene, &triangle,
-                                     i, sight, &hit);
+                const Triangle triangle = triangle_of(has_instances, scene, instance, i);
+                const Met met = meet(any_hit, has_instances, HEADRACE_CONSTANT(Rounding, ROUNDED_FASTEST),
+                                     scene, &triangle, instance, i, sight, &hit);
                 if (any_hit && met == MET_YES) return hit;
                 if (met == FLOATS_CANNOT_TELL) {
                     if (waiting->count >= PATH_TRACER_MOST_DOUBTS) {
                         waiting->count = PATH_TRACER_MOST_DOUBTS + 1;
                         return hit;
                     }
+                    waiting->instances[waiting->count] = instance;
                     waiting->triangles[waiting->count++] = i;
                 }
             }
             leaf = none;
             if (is_leaf(child)) {
                 leaf = child;
+                child = stack[--on_stack];
+            }
+        }
+        HEADRACE_IF_CONSTEXPR (has_instances) {
+            if (is_instance(child)) {
+                instance = child >> 4;
+                const Instance mesh = fetch(scene->instances, instance);
+                boxes = box_ray_in(&mesh, &sight->ray);
+                stack[on_stack++] = PATH_TRACER_MESH_ENDS;
+                child = mesh.root << 4;
+            } else if (child == PATH_TRACER_MESH_ENDS) {
+                instance = PATH_TRACER_NONE;
+                boxes = box_ray(&sight->ray);
                 child = stack[--on_stack];
             }
         }
@@ -182,63 +250,64 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides
 /// What the ray meets, of the triangle that a walk has found and those that wait. For few rays: never
 /// inlined. Its arguments are numbers: those go in registers, and structs by way of memory, which all rays
 /// would write to.
-HEADRACE_FUNCTION_APART Hit decided_apart(HEADRACE_ANY(bool) any_hit, HEADRACE_GLOBAL const BvhNode* nodes,
-                                          HEADRACE_GLOBAL const Triangle* triangles,
-                                          HEADRACE_GLOBAL const TriangleDetail* details, float x, float y,
-                                          float z, float along_x, float along_y, float along_z, uint32_t left,
-                                          float u, float v, uint32_t left_id, uint32_t goal_id, float limit,
-                                          uint32_t found, Waiting* waiting) {
-    const SceneView scene = scene_of(nodes, triangles, details);
-    const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, u, v, left_id, goal_id};
+HEADRACE_FUNCTION_APART Hit decided_apart(
+    HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances, HEADRACE_GLOBAL const BvhNode* nodes,
+    HEADRACE_GLOBAL const Triangle* triangles, HEADRACE_GLOBAL const TriangleDetail* details,
+    HEADRACE_GLOBAL const Instance* instances, float x, float y, float z, float along_x, float along_y,
+    float along_z, uint32_t left, uint32_t left_instance, float u, float v, uint32_t left_id,
+    uint32_t goal_id, float limit, uint32_t found_instance, uint32_t found, Waiting* waiting) {
+    const SceneView scene = scene_of(nodes, triangles, details, instances);
+    const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, left_instance, u, v, left_id, goal_id};
     const Sight sight = sight_along(&ray);
     if (waiting->count > PATH_TRACER_MOST_DOUBTS)
-        return walk(any_hit, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
-    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
-    if (found != PATH_TRACER_NO_TRIANGLE) decide(any_hit, &scene, found, &sight, &hit);
+        return walk(any_hit, has_instances, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
+    Hit hit = no_hit(limit);
+    if (found != PATH_TRACER_NO_TRIANGLE)
+        decide(any_hit, has_instances, &scene, found_instance, found, &sight, &hit);
     for (uint32_t i = 0; i < waiting->count; ++i)
-        if (decide(any_hit, &scene, waiting->triangles[i], &sight, &hit) && any_hit) break;
+        if (decide(any_hit, has_instances, &scene, waiting->instances[i], waiting->triangles[i], &sight,
+                   &hit) &&
+            any_hit)
+            break;
     return hit;
 }
-HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, const SceneView* scene, const Ray* ray, float limit,
+HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
+                              const SceneView* scene, const Ray* ray, float limit, uint32_t found_instance,
                               uint32_t found, Waiting* waiting) {
-    return decided_apart(any_hit, PATH_TRACER_ORIGIN(scene->nodes), PATH_TRACER_ORIGIN(scene->triangles),
-                         PATH_TRACER_ORIGIN(scene->details), ray->origin.x, ray->origin.y, ray->origin.z,
-                         ray->direction.x, ray->direction.y, ray->direction.z, ray->left, ray->u, ray->v,
-                         ray->left_id, ray->goal_id, limit, found, waiting);
+    return decided_apart(any_hit, has_instances, PATH_TRACER_ORIGIN(scene->nodes),
+                         PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details),
+                         PATH_TRACER_ORIGIN(scene->instances), ray->origin.x, ray->origin.y, ray->origin.z,
+                         ray->direction.x, ray->direction.y, ray->direction.z, ray->left, ray->left_instance,
+                         ray->u, ray->v, ray->left_id, ray->goal_id, limit, found_instance, found, waiting);
 }
 
-HEADRACE_FUNCTION Hit nearest_hit(const SceneView* scene, const Ray* ray) {
+HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray) {
     const float limit = PATH_TRACER_FAR_AWAY;
     const Sight sight = sight_along(ray);
     Waiting waiting;
     waiting.count = 0;
-    const Hit hit =
-        walk(HEADRACE_CONSTANT(bool, false), HEADRACE_CONSTANT(bool, false), scene, &sight, limit, &waiting);
+    Hit hit = walk(HEADRACE_CONSTANT(bool, false), has_instances, HEADRACE_CONSTANT(bool, false), scene,
+                   &sight, limit, &waiting);
     if (waiting.count == 0) {
-        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
-            const Hit none = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
-            return none;
-        }
-        const Triangle triangle = fetch(scene->triangles, hit.triangle);
-        SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, &sight);
-        look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, ray->direction);
-        if (has_place(&seen))
-            return met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, hit.triangle);
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return no_hit(limit);
+        if (find_place(has_instances, scene, hit.instance, hit.triangle, &sight, &hit)) return hit;
     }
-    return decided(HEADRACE_CONSTANT(bool, false), scene, ray, limit, hit.triangle, &waiting);
+    return decided(HEADRACE_CONSTANT(bool, false), has_instances, scene, ray, limit, hit.instance,
+                   hit.triangle, &waiting);
 }
 
 /// True if something lies between the ray's origin and `limit`.
-HEADRACE_FUNCTION bool is_blocked(const SceneView* scene, const Ray* ray, float limit) {
+HEADRACE_FUNCTION bool is_blocked(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray,
+                                  float limit) {
     const Sight sight = sight_along(ray);
     Waiting waiting;
     waiting.count = 0;
-    const Hit hit =
-        walk(HEADRACE_CONSTANT(bool, true), HEADRACE_CONSTANT(bool, false), scene, &sight, limit, &waiting);
+    const Hit hit = walk(HEADRACE_CONSTANT(bool, true), has_instances, HEADRACE_CONSTANT(bool, false), scene,
+                         &sight, limit, &waiting);
     if (hit.triangle != PATH_TRACER_NO_TRIANGLE) return true;
-    return waiting.count != 0 &&
-           decided(HEADRACE_CONSTANT(bool, true), scene, ray, limit, PATH_TRACER_NO_TRIANGLE, &waiting)
-                   .triangle != PATH_TRACER_NO_TRIANGLE;
+    return waiting.count != 0 && decided(HEADRACE_CONSTANT(bool, true), has_instances, scene, ray, limit,
+                                         PATH_TRACER_NONE, PATH_TRACER_NO_TRIANGLE, &waiting)
+                                         .triangle != PATH_TRACER_NO_TRIANGLE;
 }
 
 HEADRACE_END_NAMESPACE

@@ -27,7 +27,7 @@ typedef struct __attribute__((aligned(16))) Slab {
 
 /// Both children of an inner node, so that one fetch of 64 bytes decides where to go on.
 /// A child is `first << 4 | count`: `count` triangles from `first` on, or, with count 0, the inner node
-/// `first`.
+/// `first`; or, with PATH_TRACER_INSTANCE, the instance `first`.
 typedef struct BvhNode {
     Slab x, y, z;
     uint32_t child0, child1;
@@ -52,6 +52,32 @@ typedef struct __attribute__((aligned(16))) TriangleDetail {
     Float3 normal;              ///< length 1, on the side from which the corners run counter-clockwise
     Float3 low_a, low_b, low_c; ///< what rounding to floats took away from the corners
 } TriangleDetail;
+
+/// A row of a map: x' = x x + y y + z z + shift.
+typedef struct __attribute__((aligned(16))) MapRow {
+    float x, y, z, shift;
+} MapRow;
+
+/// An affine map of points.
+typedef struct AffineMap {
+    MapRow x, y, z;
+} AffineMap;
+
+/// A mesh, in one of the places where it is shown. Its triangles are there once, in coordinates in which
+/// they lie within a cube from -1 to 1, as those of the scene do. Rays meet them where they are in the scene,
+/// so that all that is said of errors holds for them, too. In the coordinates of the mesh, rays only find
+/// their way through its boxes.
+typedef struct __attribute__((aligned(16))) Instance {
+    AffineMap placed;   ///< from the coordinates of the mesh to those of the scene
+    AffineMap low;      ///< what rounding to floats took away from it
+    AffineMap to_mesh;  ///< back, about
+    Float3 margin;      ///< by which boxes of the mesh are wider on each side
+    float corner_error; ///< what floats move a placed corner, at most, as PATH_TRACER_SIGHT_ERROR
+    uint32_t root;      ///< of the mesh, among the nodes
+    uint32_t id;        ///< that of the first one with the same mesh and the same map
+    uint32_t mirrors;   ///< 1: its map turns left hands into right ones
+    uint32_t unused;
+} Instance;
 
 /// What a file says of a triangle's corners.
 ///
@@ -306,6 +332,7 @@ typedef struct PathVertex {
     /// Hits so far in the low 20 bits. Above them, where there are textures, the length of the path so far:
     /// the first 12 bits of a float behind its sign, which are enough to say how wide the sample is.
     uint32_t hits_and_length;
+    uint32_t left_instance; ///< the Instance in which it is triangle `left`, or PATH_TRACER_NONE
 } PathVertex;
 
 #define PATH_TRACER_HITS_BITS 20 /* --max-depth is at most 2^20, and a path with so many hits has ended */
@@ -323,8 +350,11 @@ typedef struct PathVertex {
 #define PATH_TRACER_SIGHT_ERROR_AT(far) (7 * 0x1p-24f * (1 + (far)))
 #define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
 #define PATH_TRACER_MISSES 2e30f
-#define PATH_TRACER_STACK 64 /* nodes on the longest way down the BVH, at most: bvh.cpp sees to it */
+#define PATH_TRACER_STACK 64        /* nodes on the longest way down the BVH, at most: bvh.cpp sees to it */
+#define PATH_TRACER_MOST_IN_LEAF 8u /* triangles */
+#define PATH_TRACER_INSTANCE 15u    /* see BvhNode */
 #define PATH_TRACER_WALK_ENDS 0xffffffffu /* a child that is none, at the bottom of a walk's stack */
+#define PATH_TRACER_MESH_ENDS 0xfffffffeu /* the same, where a walk goes back from a mesh to the scene */
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Float3) == 12 && sizeof(Rgb) == 12);
@@ -334,6 +364,7 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
               offsetof(Material, albedo) == 64);
 static_assert(sizeof(Light) == 12 && sizeof(PunctualLight) == 64);
 static_assert(sizeof(Camera) == 76);
+static_assert(sizeof(Instance) == 176 && offsetof(Instance, margin) == 144);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
 static_assert(sizeof(Frame) == 176 && offsetof(Frame, sky) == 140);
 static_assert(sizeof(CornerShading) == 16 && sizeof(CornerColours) == 48 && sizeof(CornerPlaces) == 32);
@@ -341,7 +372,7 @@ static_assert(sizeof(Texel) == 8 && sizeof(TextureLevel) == 16 && sizeof(Texture
 static_assert(sizeof(SurfaceTextures) == 80 && sizeof(Finish) == 96 && sizeof(AlbedoEntry) == 16);
 static_assert(offsetof(Finish, absorption) == 64 && offsetof(Finish, glass_table) == 92);
 static_assert(sizeof(FirstHit) == 32);
-static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
+static_assert(sizeof(PathVertex) == 60 && offsetof(PathVertex, pixel) == 40);
 #endif
 
 HEADRACE_END_NAMESPACE

@@ -29,6 +29,7 @@ HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame, HEADRACE_ELEMENTS(ui
     const float y = (float)row + random.y;
     const Camera* camera = &frame->camera;
     vertex.left = PATH_TRACER_NO_TRIANGLE;
+    vertex.left_instance = PATH_TRACER_NONE;
     vertex.u = vertex.v = 0;
     Float3 way = add(add(camera->corner, scaled(camera->right, x)), scaled(camera->down, y));
     if (camera->projection == PROJECTION_ORTHOGRAPHIC) {
@@ -64,13 +65,15 @@ HEADRACE_FUNCTION Float3 camera_origin(const Camera* camera, float u, float v) {
 }
 
 /// The ray on which the path comes to its next hit.
-HEADRACE_FUNCTION Ray ray_of(const SceneView* scene, const Frame* frame, const PathVertex* vertex) {
+HEADRACE_FUNCTION Ray ray_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Frame* frame,
+                             const PathVertex* vertex) {
     Ray ray = ray_along(frame->camera.eye, vertex->direction);
     ray.left = vertex->left;
     ray.u = vertex->u;
     ray.v = vertex->v;
     if (vertex->left != PATH_TRACER_NO_TRIANGLE) {
-        const Triangle triangle = fetch(scene->triangles, vertex->left);
+        const Triangle triangle = triangle_of(has_instances, scene, vertex->left_instance, vertex->left);
+        ray.left_instance = vertex->left_instance;
         ray.origin = point_of(&triangle, vertex->u, vertex->v);
         ray.left_id = triangle.id;
     } else {
@@ -82,21 +85,22 @@ HEADRACE_FUNCTION Ray ray_of(const SceneView* scene, const Frame* frame, const P
     return ray;
 }
 
-/// The ray, from a point of a triangle on in the same direction.
-HEADRACE_FUNCTION Ray ray_behind(Ray ray, const Triangle* triangle, uint32_t index, float u, float v) {
-    ray.origin = point_of(triangle, u, v);
-    ray.left = index;
-    ray.left_id = triangle->id;
-    ray.u = u;
-    ray.v = v;
-    return ray;
-}
-
 /// A coordinate of a hit in its triangle, a millionth nearer to the middle: then it is inside also as
 /// exact_test.h sees it.
 HEADRACE_FUNCTION float inside(float coordinate) {
     const float keep = 0.999999f, third = (1 - keep) / 3;
     return coordinate * keep + third;
+}
+
+/// The ray, from where it hits a triangle on in the same direction.
+HEADRACE_FUNCTION Ray ray_behind(Ray ray, const Triangle* triangle, const Hit* hit) {
+    ray.left = hit->triangle;
+    ray.left_instance = hit->instance;
+    ray.left_id = triangle->id;
+    ray.u = inside(hit->u);
+    ray.v = inside(hit->v);
+    ray.origin = point_of(triangle, ray.u, ray.v);
+    return ray;
 }
 
 /// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
@@ -115,14 +119,15 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
 HEADRACE_FUNCTION float light_through(const SceneView* scene, Ray ray, float limit) {
     float light = 1;
     for (uint32_t layer = 0; layer < PATH_TRACER_MOST_LAYERS; ++layer) {
-        const Hit hit = nearest_hit(scene, &ray);
+        const Hit hit = nearest_hit(HEADRACE_CONSTANT(bool, true), scene, &ray);
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.distance >= limit) return light;
-        const Triangle triangle = fetch(scene->triangles, hit.triangle);
+        const Triangle triangle =
+            triangle_of(HEADRACE_CONSTANT(bool, true), scene, hit.instance, hit.triangle);
         if (triangle.id == ray.goal_id) return light;
-        const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0};
+        const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0, hit.instance};
         light *= 1 - opacity_at(scene, triangle.material, &point);
         if (light == 0) return 0;
-        ray = ray_behind(ray, &triangle, hit.triangle, inside(hit.u), inside(hit.v));
+        ray = ray_behind(ray, &triangle, &hit);
         limit -= hit.distance;
     }
     return 0;
@@ -138,7 +143,7 @@ HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(int) shading, const SceneView* s
     const FoundLight found = find_light(shading, scene, frame, ray, random);
     const float cosine = dot_of(lobe, found.ray.direction);
     if (!(found.limit > 0 && dot_of(normal, found.ray.direction) > 0 && cosine > 0) ||
-        is_blocked(scene, &found.ray, found.limit))
+        is_blocked(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
     const float weight = share(found.density, diffuse_density(material, cosine));
     return rgb_scaled(rgb_mul(material->albedo, found.radiance),
@@ -155,7 +160,7 @@ HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView
     if (is_black(value)) return value;
     if (frame->has_holes != 0)
         value = rgb_scaled(value, light_through(scene, found.ray, found.limit));
-    else if (is_blocked(scene, &found.ray, found.limit))
+    else if (is_blocked(HEADRACE_CONSTANT(bool, true), scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
     const float weight = found.is_seen ? share(found.density, density) : 1.0f;
     return rgb_scaled(value, weight * (float)frame->shadow_rays / found.density);
@@ -172,7 +177,7 @@ HEADRACE_FUNCTION Float3 mirrored_direction(HEADRACE_ANY(int) shading, Float3 di
 /// Where a path that came to `vertex` meets a triangle, at this distance from there.
 HEADRACE_FUNCTION SurfacePoint met_point(const Frame* frame, const PathVertex* vertex,
                                          const Triangle* triangle, const Hit* hit, float distance_to) {
-    return surface_point(triangle, hit->triangle, hit->u, hit->v,
+    return surface_point(triangle, hit->instance, hit->triangle, hit->u, hit->v,
                          frame->first_width + frame->spread * (length_of(vertex) + distance_to));
 }
 
@@ -226,7 +231,7 @@ typedef struct Meeting {
 /// layers than are followed.
 HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                     const PathVertex* vertex, Meeting* met) {
-    Ray ray = ray_of(scene, frame, vertex);
+    Ray ray = ray_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, frame, vertex);
     float passed = 0; // of the way to the hit, up to the last surface that let the ray through
     HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
         if (vertex->left == PATH_TRACER_NO_TRIANGLE)
@@ -234,23 +239,24 @@ HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* 
                             vertex->direction);
     }
     for (uint32_t layer = 0;; ++layer) {
-        met->hit = nearest_hit(scene, &ray);
+        met->hit = nearest_hit(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, &ray);
         if (met->hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
-        met->triangle = fetch(scene->triangles, met->hit.triangle);
+        met->triangle = triangle_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene,
+                                    met->hit.instance, met->hit.triangle);
         HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
             if (frame->has_holes != 0 &&
                 lets_through(*scene, *frame, *vertex, met->triangle, met->hit, passed, layer)) {
                 if (layer == PATH_TRACER_MOST_LAYERS) return false;
                 passed += met->hit.distance;
-                ray = ray_behind(ray, &met->triangle, met->hit.triangle, inside(met->hit.u),
-                                 inside(met->hit.v));
+                ray = ray_behind(ray, &met->triangle, &met->hit);
                 continue;
             }
         }
         break;
     }
     met->distance_to = passed + met->hit.distance;
-    met->normal = fetch(scene->details, met->hit.triangle).normal;
+    met->normal = normal_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, met->hit.instance,
+                            met->hit.triangle);
     met->is_front = dot_of(met->normal, vertex->direction) < 0;
     if (!met->is_front) met->normal = negated(met->normal);
     met->cosine = -dot_of(met->normal, vertex->direction);
@@ -263,6 +269,7 @@ HEADRACE_FUNCTION Ray shadow_ray(const PathVertex* vertex, const Meeting* met, c
     const Ray ray = {point_of(&met->triangle, next->u, next->v),
                      vertex->direction,
                      next->left,
+                     next->left_instance,
                      next->u,
                      next->v,
                      met->triangle.id,
@@ -344,7 +351,8 @@ HEADRACE_FUNCTION void go_on_from_finish(HEADRACE_ANY(int) shading, const SceneV
                                          uint32_t textures_at, const Finish* finish, Random4 random,
                                          Rgb* radiance, PathVertex* next) {
     const CornerShading corners = fetch(scene->corner_shading, met->hit.triangle);
-    const Float3 smooth = shading_normal(corners, met->hit.u, met->hit.v, met->normal);
+    const Float3 smooth =
+        shading_normal_of(scene, met->hit.instance, corners, met->hit.u, met->hit.v, met->normal);
     Float3 facing = smooth, coat_normal = smooth;
     Finish values = *finish;
     if (textures_at != PATH_TRACER_NONE) {
@@ -393,8 +401,9 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     PathVertex here = *vertex;
     HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
         here.throughput =
-            rgb_mul(here.throughput, left_by_glass(scene, frame, vertex->left, met.triangle.material,
-                                                   !met.is_front, vertex->direction, met.distance_to));
+            rgb_mul(here.throughput,
+                    left_by_glass(scene, frame, vertex->left_instance, vertex->left, met.triangle.material,
+                                  !met.is_front, vertex->direction, met.distance_to));
     }
     if (!is_black(material.emission)) {
         const float weight =
@@ -415,6 +424,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     next->density = 0;
     next->hits_and_length = met.hits;
     next->left = met.hit.triangle;
+    next->left_instance = met.hit.instance;
     next->u = inside(met.hit.u);
     next->v = inside(met.hit.v);
     const Random4 random = random_block(frame, vertex->key, vertex->sample, met.hits, 0);

@@ -22,14 +22,17 @@ struct VertexResult {
 HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t index) {
     return begin_path(&frame, headrace::View<const uint32_t>{}, index);
 }
+/// What the next three know of: scenes with instances, too.
+using AnyScene = std::true_type;
+
 HEADRACE_HOST_DEVICE inline Ray ray_of(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
-    return ray_of(&scene, &frame, &vertex);
+    return ray_of(AnyScene{}, &scene, &frame, &vertex);
 }
 HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& ray) {
-    return nearest_hit(&scene, &ray);
+    return nearest_hit(AnyScene{}, &scene, &ray);
 }
 HEADRACE_HOST_DEVICE inline bool is_blocked(const SceneView& scene, const Ray& ray, float limit) {
-    return is_blocked(&scene, &ray, limit);
+    return is_blocked(AnyScene{}, &scene, &ray, limit);
 }
 template <int shading>
 HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,

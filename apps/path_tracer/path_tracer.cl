@@ -11,10 +11,11 @@
         __global const CornerPlaces *corner_places, __global const SurfaceTextures *surface_textures,                  \
         __global const Texture *textures, __global const TextureLevel *texture_levels, __global const Texel *texels,    \
         __global const Finish *finishes, __global const AlbedoEntry *albedos,                                          \
-        __global const EnvironmentCell *environment, __global const uint *chosen_pixels, __global float *film, Frame frame
+        __global const EnvironmentCell *environment, __global const Instance *instances,                               \
+        __global const uint *chosen_pixels, __global float *film, Frame frame
 #define HEADRACE_SCENE                                                                                                 \
     nodes, triangles, details, materials, lights, punctual_lights, corner_shading, corner_colours, corner_places, surface_textures,     \
-        textures, texture_levels, texels, finishes, albedos, environment
+        textures, texture_levels, texels, finishes, albedos, environment, instances
 #define HEADRACE_ARGUMENTS HEADRACE_SCENE, chosen_pixels, film, frame
 
 typedef PathVertex HrUnit;
@@ -38,11 +39,12 @@ typedef struct SceneView {
     __global const Finish* finishes;
     __global const AlbedoEntry* albedos;
     __global const EnvironmentCell* environment;
+    __global const Instance* instances;
 } SceneView;
 
 HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Triangle* triangles,
-                               __global const TriangleDetail* details) {
-    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+                               __global const TriangleDetail* details, __global const Instance* instances) {
+    const SceneView scene = {nodes, triangles, details, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, instances};
     return scene;
 }
 

@@ -3,6 +3,7 @@
 #include "box_test.h"
 #include "bvh.hpp"
 #include "environment_map.hpp"
+#include "prepared_instances.hpp"
 #include "prepared_lights.hpp"
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
@@ -13,40 +14,29 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <utility>
 
 namespace path_tracer {
 namespace {
 
-/// To the middle of the scene's extent. The middle is rounded to an eighth of it, so that coordinates which
-/// floats hold stay coordinates which floats hold.
-Placement placement_of(const Scene& scene) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
-    const auto for_each_corner = [&](const auto& visit) {
-        for (const SceneTriangle& triangle : scene.triangles)
-            for (const Point corner : {triangle.a, triangle.b, triangle.c}) visit(corner);
-    };
-    for_each_corner([&](Point corner) {
-        lo = {std::min(lo.x, corner.x), std::min(lo.y, corner.y), std::min(lo.z, corner.z)};
-        hi = {std::max(hi.x, corner.x), std::max(hi.y, corner.y), std::max(hi.z, corner.z)};
-    });
+/// To the middle of what is there. The middle is rounded to an eighth of its extent, so that coordinates
+/// which floats hold stay coordinates which floats hold.
+Placement placement_of(const Surroundings& all) {
     Placement placement;
-    const double extent = largest_part(hi - lo);
+    const double extent = largest_part(all.hi - all.lo);
     if (!(extent > 0) || !std::isfinite(extent)) return placement; // one point, or none
     const double step = std::ldexp(1.0, std::ilogb(extent) - 3);
     const auto stepped = [step](double value) { return std::round(value / step) * step; };
-    const Point middle = (lo + hi) * 0.5;
+    const Point middle = (all.lo + all.hi) * 0.5;
     placement.middle = {stepped(middle.x), stepped(middle.y), stepped(middle.z)};
-    double farthest = 0;
-    for_each_corner(
-        [&](Point corner) { farthest = std::max(farthest, largest_part(corner - placement.middle)); });
+    const double farthest =
+        std::max(largest_part(all.lo - placement.middle), largest_part(all.hi - placement.middle));
     placement.scale = std::ldexp(1.0, -1 - std::ilogb(farthest));
     return placement;
 }
 
-/// The triangles of a scene in the coordinates of kernels, without those that have no area there.
+/// A part of the triangles of a scene in the coordinates of kernels, without those that have no area there.
 struct PlacedTriangles {
     std::vector<Triangle> triangles;
     std::vector<TriangleDetail> details;
@@ -62,11 +52,11 @@ struct SplitPoint {
     [[nodiscard]] Point sum() const { return wide(high) + wide(low); }
 };
 
-PlacedTriangles placed(const Scene& scene, const Placement& placement) {
+PlacedTriangles placed(const Scene& scene, const SceneMesh& part, const Placement& placement) {
     PlacedTriangles result;
-    result.triangles.reserve(scene.triangles.size());
-    result.details.reserve(scene.triangles.size());
-    for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
+    result.triangles.reserve(part.count);
+    result.details.reserve(part.count);
+    for (std::size_t i = part.first; i < part.first + part.count; ++i) {
         const SceneTriangle& triangle = scene.triangles[i];
         const SplitPoint a(placement.place(triangle.a)), b(placement.place(triangle.b)),
             c(placement.place(triangle.c));
@@ -221,34 +211,91 @@ void prepare_corners(const Scene& scene, const std::vector<std::size_t>& places,
     if (prepared.corner_colours.empty()) prepared.corner_colours.resize(1);
 }
 
+/// A scene's triangles on their way into leaves, part by part: those that lie in it as they are, and each
+/// mesh.
+class Gathering {
+public:
+    Gathering(const Scene& scene, PreparedScene& prepared) : scene_(scene), prepared_(prepared) {}
+
+    /// Appends the triangles of a part. Nothing if none has an area.
+    std::optional<Bvh> add(const SceneMesh& part, const Placement& placement, unsigned most_depth) {
+        PlacedTriangles given = placed(scene_, part, placement);
+        if (given.triangles.empty()) return std::nullopt;
+        join_twins(given);
+        Bvh bvh = build_bvh(given.triangles, PATH_TRACER_BOX_MARGIN, most_depth);
+        const auto before = static_cast<uint32_t>(areas_.size());
+        for (const uint32_t index : bvh.order) {
+            prepared_.triangles.push_back(given.triangles[index]);
+            prepared_.details.push_back(given.details[index]);
+            places_.push_back(given.places[index]);
+            order_.push_back(before + index);
+        }
+        areas_.insert(areas_.end(), given.areas.begin(), given.areas.end());
+        return bvh;
+    }
+    [[nodiscard]] uint32_t count() const { return static_cast<uint32_t>(order_.size()); }
+    [[nodiscard]] const std::vector<std::size_t>& places() const { return places_; }
+    [[nodiscard]] TriangleOrigins origins() const { return {order_, places_, areas_}; }
+
+private:
+    const Scene& scene_;
+    PreparedScene& prepared_;
+    std::vector<uint32_t> order_;
+    std::vector<std::size_t> places_;
+    std::vector<double> areas_;
+};
+
+/// Triangles, instances, and the nodes above both.
+void prepare_triangles(const Scene& scene, Gathering& gathering, PreparedScene& prepared) {
+    const SceneMesh single{0, scene.single_triangles()};
+    if (scene.instances.empty()) {
+        const std::optional<Bvh> bvh = gathering.add(single, prepared.placement, PATH_TRACER_STACK);
+        prepared.nodes = bvh ? bvh->nodes : build_bvh({}, 0).nodes; // an Error
+        return;
+    }
+    // The way down the scene, a step into a mesh, and the way down there fit into one stack.
+    constexpr unsigned in_mesh = PATH_TRACER_STACK / 2 - 1, in_scene = in_mesh - 1;
+    const std::optional<Bvh> alone = gathering.add(single, prepared.placement, in_scene);
+    std::vector<PreparedMesh> meshes;
+    std::vector<BvhNode> nodes; // of all meshes
+    for (const SceneMesh& mesh : scene.meshes) {
+        const Placement placement = placement_of(surroundings_of(scene, mesh));
+        const uint32_t first = gathering.count();
+        const std::optional<Bvh> bvh = gathering.add(mesh, placement, in_mesh);
+        meshes.push_back({placement, bvh ? bvh->box : Box{}, 0, bvh.has_value()});
+        if (bvh) meshes.back().root = append_nodes(nodes, bvh->nodes, first);
+    }
+    check_positions(gathering.count(), "triangles with an area");
+    std::vector<Box> boxes = place_instances(scene, meshes, prepared);
+    if (boxes.empty()) {
+        prepared.nodes = alone ? alone->nodes : build_bvh({}, 0).nodes;
+        return;
+    }
+    const Bvh of_instances = build_bvh_of_instances(boxes, instance_box_margin, in_scene);
+    prepared.nodes = alone ? joined(*alone, of_instances, instance_box_margin).nodes : of_instances.nodes;
+    const uint32_t first_node = append_nodes(prepared.nodes, nodes, 0);
+    for (Instance& instance : prepared.instances) instance.root += first_node;
+}
+
 } // namespace
 
 PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const TextureImage* environment) {
     PreparedScene prepared;
-    prepared.placement = placement_of(scene);
-    PlacedTriangles given = placed(scene, prepared.placement);
-    join_twins(given);
-    Bvh bvh = build_bvh(given.triangles, PATH_TRACER_BOX_MARGIN);
-    prepared.nodes = std::move(bvh.nodes);
-    prepared.triangles.reserve(bvh.order.size());
-    prepared.details.reserve(bvh.order.size());
-    for (const uint32_t index : bvh.order) {
-        prepared.triangles.push_back(given.triangles[index]);
-        prepared.details.push_back(given.details[index]);
-    }
+    prepared.placement = placement_of(surroundings_of(scene));
+    Gathering triangles(scene, prepared);
+    prepare_triangles(scene, triangles, prepared);
     prepared.materials.reserve(scene.materials.size());
     for (const SurfaceDescription& surface : scene.materials)
         prepared.materials.push_back(prepare_material(surface));
-    std::vector<std::size_t> places;
-    for (const uint32_t index : bvh.order) places.push_back(given.places[index]);
-    // Other kernels know of no lights but triangles.
-    const bool has_other_lights = environment != nullptr || !scene.lights.empty();
-    prepare_finishes(scene, scattering, has_other_lights, prepared);
-    prepare_textures(scene, places, prepared);
+    // Other kernels know of no instances, and of no lights but triangles.
+    const bool is_full = environment != nullptr || !scene.lights.empty() || !prepared.instances.empty();
+    prepare_finishes(scene, scattering, is_full, prepared);
+    prepare_textures(scene, triangles.places(), prepared);
     if (environment != nullptr) add_environment(*environment, prepared);
     if (prepared.environment.empty()) prepared.environment.resize(1);
-    prepare_corners(scene, places, prepared);
-    prepare_lights(scene, {bvh.order, places, given.areas}, prepared);
+    if (prepared.instances.empty()) prepared.instances.resize(1);
+    prepare_corners(scene, triangles.places(), prepared);
+    prepare_lights(scene, triangles.origins(), prepared);
     return prepared;
 }
 

@@ -11,7 +11,7 @@ namespace path_tracer {
 
 /// What goes to the devices. The vectors are never empty, as domains must not be; `light_count` may be 0.
 struct PreparedScene {
-    std::vector<BvhNode> nodes;
+    std::vector<BvhNode> nodes;                ///< of the scene, then of its meshes
     std::vector<Triangle> triangles;           ///< in the order of the leaves
     std::vector<TriangleDetail> details;       ///< of each triangle
     std::vector<CornerShading> corner_shading; ///< of each triangle if the shading is not flat, else one
@@ -24,6 +24,7 @@ struct PreparedScene {
     std::vector<Finish> finishes; ///< of each material if the shading is full, else one
     std::vector<AlbedoEntry> albedos;
     std::vector<EnvironmentCell> environment; ///< one if there is none
+    std::vector<Instance> instances;          ///< one if there is none
     std::vector<Material> materials;
     std::vector<Light> lights;
     std::vector<PunctualLight> punctual_lights;

@@ -2,6 +2,7 @@
 #include "corner_shading.hpp"
 #include "gltf_extensions.hpp"
 #include "gltf_file.hpp"
+#include "gltf_instances.hpp"
 #include "gltf_lights.hpp"
 #include "gltf_materials.hpp"
 #include "scene_readers.hpp"
@@ -34,6 +35,7 @@ public:
         if (!file_.list("animations").empty()) not_shown_.add("animations");
         if (file_.list("scenes").size() > 1) not_shown_.add("scenes other than the first one shown");
         walk();
+        add_meshes();
         if (scene_.cameras.empty() && !camera_fault_.empty())
             scene_.notes.push_back("the scene's camera " + camera_fault_ + " and is left out");
         for (const std::string& buffer : file_.unread_buffers())
@@ -103,7 +105,9 @@ private:
     void show(const Json& node, const Transform& world) {
         name_extensions(node, not_shown_);
         if (node.contains("skin")) not_shown_.add("skins");
-        if (const auto mesh = file_.reference(node, "mesh", "meshes")) add_mesh(*mesh, world);
+        if (const auto mesh = file_.reference(node, "mesh", "meshes"))
+            for (const Transform& place : gltf_places(file_, node, world, not_shown_))
+                shown_.push_back({*mesh, place});
         add_light(file_, node, world, scene_);
         const auto camera = file_.reference(node, "camera", "cameras");
         if (!camera) return;
@@ -144,26 +148,92 @@ private:
         file_.numbers(node, "translation", shift);
         file_.numbers(node, "rotation", turn);
         file_.numbers(node, "scale", scale);
-        const double size = std::hypot(std::hypot(turn[0], turn[1]), std::hypot(turn[2], turn[3]));
-        if (!(size > 1e-3)) file_.refuse("has a node whose rotation is no quaternion; export it again");
-        const double x = turn[0] / size, y = turn[1] / size, z = turn[2] / size, w = turn[3] / size;
-        return {{Point{1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)} * scale[0],
-                 Point{2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)} * scale[1],
-                 Point{2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)} * scale[2]},
-                {shift[0], shift[1], shift[2]}};
+        const std::optional<Transform> own =
+            transform_of({shift[0], shift[1], shift[2]}, turn, {scale[0], scale[1], scale[2]});
+        if (!own) file_.refuse("has a node whose rotation is no quaternion; export it again");
+        return *own;
     }
 
     // ---- triangles
 
-    void add_mesh(std::size_t mesh, const Transform& world) {
+    /// What of a mesh is added to the triangles of the scene.
+    enum class Part : std::uint8_t { all, lamps, all_but_lamps };
+
+    struct ShownMesh {
+        std::size_t mesh;
+        Transform place;
+    };
+
+    /// Most meshes as triangles of the scene. Those that would take much room so are added once, as
+    /// instances, but for what shines, which shadow rays have to find.
+    void add_meshes() {
+        std::map<std::size_t, std::uint64_t> uses;
+        for (const ShownMesh& shown : shown_) ++uses[shown.mesh];
+        std::map<std::size_t, bool> is_worth_it;
+        for (const auto& [mesh, count] : uses) {
+            if (count > 1) scene_.shown_instances += count;
+            is_worth_it[mesh] = (count - 1) * triangles_in(mesh) >= worth_an_instance;
+        }
+        std::vector<ShownMesh> kept;
+        for (const ShownMesh& shown : shown_) {
+            if (is_worth_it[shown.mesh] && is_good_for_instances(shown.place))
+                kept.push_back(shown);
+            else
+                add_mesh(shown.mesh, shown.place, Part::all);
+        }
+        add_lamps(kept);
+        std::map<std::size_t, uint32_t> numbers; // of meshes of the scene
+        for (const auto& [mesh, place] : kept) {
+            const auto [number, is_new] =
+                numbers.try_emplace(mesh, static_cast<uint32_t>(scene_.meshes.size()));
+            if (is_new) {
+                const std::size_t first = scene_.triangles.size();
+                add_mesh(mesh, Transform{}, Part::all_but_lamps);
+                scene_.meshes.push_back({first, scene_.triangles.size() - first});
+                boxes_.push_back(surroundings_of(scene_, scene_.meshes.back()));
+            }
+            if (scene_.meshes[number->second].count == 0) continue; // it has lamps alone
+            if (!lies_within(boxes_[number->second], place, farthest_coordinate))
+                file_.refuse("mesh " + std::to_string(mesh) +
+                             " has an instance that is not finite or farther than 1e30 from the origin; "
+                             "scale the scene down");
+            scene_.instances.push_back({number->second, place});
+        }
+    }
+
+    void add_lamps(const std::vector<ShownMesh>& kept) {
+        std::map<std::size_t, bool> has_lamps;
+        for (const auto& [mesh, place] : kept) {
+            const auto known = has_lamps.find(mesh);
+            if (known != has_lamps.end() && !known->second) continue;
+            const std::size_t before = scene_.triangles.size();
+            add_mesh(mesh, place, Part::lamps);
+            has_lamps[mesh] = scene_.triangles.size() > before;
+        }
+    }
+
+    /// About so many.
+    std::uint64_t triangles_in(std::size_t mesh) const {
+        std::uint64_t corners = 0;
+        for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives")) {
+            auto accessor = file_.reference(primitive, "indices", "accessors");
+            const auto attributes = primitive.find("attributes");
+            if (!accessor && attributes != primitive.end())
+                accessor = file_.reference(*attributes, "POSITION", "accessors");
+            if (accessor) corners += file_.size(file_.list("accessors")[*accessor], "count", 0);
+        }
+        return corners / 3;
+    }
+
+    void add_mesh(std::size_t mesh, const Transform& world, Part part) {
         std::size_t number = 0;
         for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives"))
             add_primitive("mesh " + std::to_string(mesh) + ", primitive " + std::to_string(number++),
-                          primitive, world);
+                          primitive, world, part);
         name_extensions(file_.list("meshes")[mesh], not_shown_);
     }
 
-    void add_primitive(const std::string& which, const Json& primitive, const Transform& world) {
+    void add_primitive(const std::string& which, const Json& primitive, const Transform& world, Part part) {
         constexpr std::uint64_t triangles = 4, strip = 5, fan = 6;
         name_extensions(primitive, not_shown_);
         const std::uint64_t mode = file_.size(primitive, "mode", triangles);
@@ -206,6 +276,8 @@ private:
         };
         if (count < 3) return;
         const uint32_t material = materials_.of(primitive, colours, sets_in(*attributes));
+        const bool is_lamp = !is_black(scene_.materials[material].emission);
+        if (part != Part::all && is_lamp != (part == Part::lamps)) return;
         if (scene_.materials[material].textures.normal && attributes->contains("TANGENT"))
             not_shown_.add("tangents of vertices (those of the texture's axes stand in)");
         std::vector<const GltfAccessor*> places; // of each set that the material uses
@@ -299,7 +371,9 @@ private:
     Scene scene_;
     NotShown not_shown_;
     GltfMaterials materials_;
-    std::string camera_fault_; ///< why a camera is left out
+    std::vector<ShownMesh> shown_;    ///< in the order of the file
+    std::vector<Surroundings> boxes_; ///< of the scene's meshes
+    std::string camera_fault_;        ///< why a camera is left out
     std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };
 

@@ -30,7 +30,8 @@ SceneView view_in(headrace::Task& task, const SceneDomains& scene) {
                      task.read(scene.corner_places),  task.read(scene.surface_textures),
                      task.read(scene.textures),       task.read(scene.texture_levels),
                      task.read(scene.texels),         task.read(scene.finishes),
-                     task.read(scene.albedos),        task.read(scene.environment)};
+                     task.read(scene.albedos),        task.read(scene.environment),
+                     task.read(scene.instances)};
 }
 
 /// Where all pixels have samples.
@@ -44,7 +45,7 @@ void read_scene(headrace::Job& job, const SceneDomains& scene) {
     job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights,
               scene.punctual_lights, scene.corner_shading, scene.corner_colours, scene.corner_places,
               scene.surface_textures, scene.textures, scene.texture_levels, scene.texels, scene.finishes,
-              scene.albedos, scene.environment);
+              scene.albedos, scene.environment, scene.instances);
 }
 
 /// In the order of HEADRACE_SCENE in path_tracer.cl.
@@ -64,7 +65,8 @@ void add_scene(headrace::OpenClArguments& arguments, headrace::Task& task, const
         .buffer(task.memory(scene.texels))
         .buffer(task.memory(scene.finishes))
         .buffer(task.memory(scene.albedos))
-        .buffer(task.memory(scene.environment));
+        .buffer(task.memory(scene.environment))
+        .buffer(task.memory(scene.instances));
 }
 
 /// Gives the job a kernel for CPU, CUDA and HIP.
@@ -135,7 +137,8 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       texels("texels", std::span(scene.texels)),
       finishes("finishes", std::span(scene.finishes)),
       albedos("albedos", std::span(scene.albedos)),
-      environment("environment", std::span(scene.environment)) {}
+      environment("environment", std::span(scene.environment)),
+      instances("instances", std::span(scene.instances)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {

@@ -28,6 +28,7 @@ struct SceneDomains {
     headrace::Domain<Finish> finishes;
     headrace::Domain<AlbedoEntry> albedos;
     headrace::Domain<EnvironmentCell> environment;
+    headrace::Domain<Instance> instances;
 };
 
 /// Adds samples of each pixel to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

@@ -37,6 +37,7 @@ Samples samples_of(const std::vector<uint32_t>& counts) {
 
 SceneFigures figures_of(const Scene& scene, const PreparedScene& prepared) {
     return {.triangles = scene.triangles.size(),
+            .instances = scene.shown_instances,
             .lights = prepared.light_count + (prepared.environment_columns > 0 ? 1u : 0u),
             .textures = scene.images.size()};
 }
@@ -46,6 +47,7 @@ std::string json_of(const Options& options, const SceneFigures& scene, const Ren
     const auto segments = segments_of(options, report);
     const Samples samples = samples_of(rendered.counts);
     Json json{{"triangles", scene.triangles},
+              {"instances", scene.instances},
               {"lights", scene.lights},
               {"textures", scene.textures},
               {"segments", segments ? Json(*segments) : Json(nullptr)},
@@ -68,8 +70,9 @@ std::string json_of(const Options& options, const SceneFigures& scene, const Ren
 std::string table_of(const Options& options, const SceneFigures& scene, const Rendered& rendered) {
     const headrace::JobReport& report = rendered.report;
     std::string text = report.table();
-    text += fmt::format("  {} triangles, {} lights, {} textures: loaded in {:.2f} s, built in {:.2f} s\n",
-                        scene.triangles, scene.lights, scene.textures, scene.loading, scene.building);
+    text += fmt::format(
+        "  {} triangles, {} instances, {} lights, {} textures: loaded in {:.2f} s, built in {:.2f} s\n",
+        scene.triangles, scene.instances, scene.lights, scene.textures, scene.loading, scene.building);
     if (const auto segments = segments_of(options, report); segments && report.seconds > 0)
         text += fmt::format("  {} segments of paths, {:.1f} million a second\n", *segments,
                             static_cast<double>(*segments) / report.seconds / 1e6);

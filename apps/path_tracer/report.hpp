@@ -10,7 +10,8 @@ namespace path_tracer {
 
 /// What a report says of the scene.
 struct SceneFigures {
-    std::size_t triangles = 0;
+    std::size_t triangles = 0; ///< those of instances once
+    std::size_t instances = 0; ///< places of what is shown more than once
     std::size_t lights = 0; ///< triangles that shine, points, spots and directional ones, and the environment
     std::size_t textures = 0;
     double loading = 0, building = 0; ///< seconds: reading files; making what kernels need

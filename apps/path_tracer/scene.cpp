@@ -155,17 +155,38 @@ Scene load_scene(const fs::path& file, float albedo, FileRules rules) {
     return scene;
 }
 
+Surroundings surroundings_of(const Scene& scene, const SceneMesh& mesh) {
+    Surroundings all;
+    for (std::size_t i = 0; i < mesh.count; ++i) all.add(scene.triangles[mesh.first + i]);
+    return all;
+}
+
+Surroundings surroundings_of(const Scene& scene) {
+    Surroundings all;
+    for (std::size_t i = 0; i < scene.single_triangles(); ++i) all.add(scene.triangles[i]);
+    constexpr std::size_t few = std::size_t{1} << 22; // triangles
+    std::size_t shown = 0;
+    for (const SceneInstance& instance : scene.instances) shown += scene.meshes[instance.mesh].count;
+    std::vector<Surroundings> boxes;
+    for (const SceneMesh& mesh : scene.meshes) boxes.push_back(surroundings_of(scene, mesh));
+    for (const auto& [number, place] : scene.instances) {
+        const SceneMesh& mesh = scene.meshes[number];
+        if (shown <= few) {
+            for (std::size_t i = mesh.first; i < mesh.first + mesh.count; ++i)
+                for (const Point corner : {scene.triangles[i].a, scene.triangles[i].b, scene.triangles[i].c})
+                    all.add(place(corner));
+        } else {
+            all.add(boxes[number], place);
+        }
+    }
+    return all;
+}
+
 namespace {
 
 /// From +z.
 CameraPose view_of_all(const Scene& scene) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
-    for (const SceneTriangle& triangle : scene.triangles)
-        for (const Point corner : {triangle.a, triangle.b, triangle.c}) {
-            lo = {std::min(lo.x, corner.x), std::min(lo.y, corner.y), std::min(lo.z, corner.z)};
-            hi = {std::max(hi.x, corner.x), std::max(hi.y, corner.y), std::max(hi.z, corner.z)};
-        }
+    const auto [lo, hi] = surroundings_of(scene);
     constexpr float fov_degrees = 45;
     constexpr double tangent_of_half = 0.41421356;
     const Point middle = (lo + hi) * 0.5;

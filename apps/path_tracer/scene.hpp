@@ -5,10 +5,12 @@
 #include "point.hpp"
 #include "scene_files.hpp"
 #include "texture_image.hpp"
+#include "transform.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -157,9 +159,24 @@ struct Placement {
     [[nodiscard]] Point place(Point in_scene) const { return (in_scene - middle) * scale; }
 };
 
+/// Triangles that are shown in several places, in coordinates of their own. None of them emits light.
+struct SceneMesh {
+    std::size_t first, count; ///< in Scene::triangles
+};
+
+/// A mesh in one of its places.
+struct SceneInstance {
+    uint32_t mesh;
+    Transform place; ///< from the coordinates of the mesh to those of the scene; with an inverse
+};
+
 /// Triangles in the order of the file, with what they are made of, and what lights them.
 struct Scene {
-    std::vector<SceneTriangle> triangles;
+    std::vector<SceneTriangle> triangles; ///< those of meshes last
+    std::vector<SceneMesh> meshes;
+    std::vector<SceneInstance> instances;
+    /// How often the file shows what it shows more than once, also where that is not kept as instances.
+    std::size_t shown_instances = 0;
     std::vector<std::array<uint32_t, 3>> normals;     ///< of corners, as encoded_normal has them
     std::vector<std::array<CornerColour, 3>> colours; ///< of corners: factors of what materials send on
     std::vector<std::array<TexturePoint, 3>> places;  ///< of corners in textures
@@ -168,7 +185,36 @@ struct Scene {
     std::vector<PunctualLightDescription> lights;
     std::vector<NamedCamera> cameras;
     std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
+
+    /// Triangles before those of meshes: they lie in the scene as they are.
+    [[nodiscard]] std::size_t single_triangles() const {
+        return meshes.empty() ? triangles.size() : meshes.front().first;
+    }
 };
+
+/// What surrounds corners; nothing at first.
+struct Surroundings {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
+
+    void add(Point point) {
+        lo = {std::min(lo.x, point.x), std::min(lo.y, point.y), std::min(lo.z, point.z)};
+        hi = {std::max(hi.x, point.x), std::max(hi.y, point.y), std::max(hi.z, point.z)};
+    }
+    void add(const SceneTriangle& triangle) {
+        for (const Point corner : {triangle.a, triangle.b, triangle.c}) add(corner);
+    }
+    /// A box, where a map places it.
+    void add(const Surroundings& box, const Transform& place) {
+        for (const double x : {box.lo.x, box.hi.x})
+            for (const double y : {box.lo.y, box.hi.y})
+                for (const double z : {box.lo.z, box.hi.z}) add(place({x, y, z}));
+    }
+};
+/// Of all that is shown. Where that is very much, instances count as the boxes around their meshes.
+[[nodiscard]] Surroundings surroundings_of(const Scene& scene);
+/// In its own coordinates.
+[[nodiscard]] Surroundings surroundings_of(const Scene& scene, const SceneMesh& mesh);
 
 /// Reads OBJ with MTL, PLY, glTF 2.0 (.gltf, .glb).
 ///
@@ -186,7 +232,7 @@ struct Scene {
 /// PLY       polygons and triangle strips
 /// glTF      base colour, metal and roughness, emissive factor, alpha modes and the KHR_materials_ extensions
 ///           clearcoat, emissive_strength, ior, sheen, specular, transmission and volume;
-///           KHR_lights_punctual, KHR_mesh_quantization, KHR_texture_transform
+///           KHR_lights_punctual, KHR_mesh_quantization, KHR_texture_transform, EXT_mesh_gpu_instancing
 /// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm; of PLY
 ///           TextureFile. One may be missing or broken, or the mesh has no texture coordinates: then a colour
 ///           is `albedo` instead, and nothing is metal, glass or a lamp because of the factor of a texture

@@ -4,6 +4,7 @@
 #pragma once
 #include "scene.hpp"
 #include "scene_files.hpp"
+#include "transform.hpp"
 
 #include <array>
 #include <cmath>
@@ -129,27 +130,5 @@ struct NamedSurface {
 /// `albedo` stands in for the colours of textures.
 [[nodiscard]] std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text,
                                                  float albedo);
-
-/// An affine map: sum of columns times coordinates, and a shift.
-struct Transform {
-    std::array<Point, 3> columns{Point{1, 0, 0}, Point{0, 1, 0}, Point{0, 0, 1}};
-    Point shift{0, 0, 0};
-
-    [[nodiscard]] Point turned(Point p) const {
-        return columns[0] * p.x + columns[1] * p.y + columns[2] * p.z;
-    }
-    [[nodiscard]] Point operator()(Point p) const { return turned(p) + shift; }
-    /// First `inner`, then this.
-    [[nodiscard]] Transform after(const Transform& inner) const {
-        return {{turned(inner.columns[0]), turned(inner.columns[1]), turned(inner.columns[2])},
-                (*this)(inner.shift)};
-    }
-    /// Where the normal of a surface that moves along points: of any length, perhaps on the other side.
-    [[nodiscard]] Point normal(Point n) const {
-        return cross(columns[1], columns[2]) * n.x + cross(columns[2], columns[0]) * n.y +
-               cross(columns[0], columns[1]) * n.z;
-    }
-    [[nodiscard]] bool mirrors() const { return dot(columns[0], cross(columns[1], columns[2])) < 0; }
-};
 
 } // namespace path_tracer

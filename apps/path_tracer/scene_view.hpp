@@ -27,14 +27,19 @@ struct SceneView {
     headrace::View<const Finish> finishes; ///< of each material, if the frame's shading is full
     headrace::View<const AlbedoEntry> albedos;
     headrace::View<const EnvironmentCell> environment;
+    headrace::View<const Instance> instances; ///< that leaves name
 };
 
 /// For the few rays that walk again: the first walk has checked indices.
 HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
-                                               const TriangleDetail* details) {
+                                               const TriangleDetail* details, const Instance* instances) {
     constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
-    return {
-        {nodes, all}, {triangles, all}, {details, all}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    SceneView scene{};
+    scene.nodes = {nodes, all};
+    scene.triangles = {triangles, all};
+    scene.details = {details, all};
+    scene.instances = {instances, all};
+    return scene;
 }
 
 } // namespace path_tracer

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PATH_TRACER_SURFACE_H
 #define HEADRACE_PATH_TRACER_SURFACE_H
 #include "bsdf.h"
+#include "instance.h"
 #include "texture.h"
 
 HEADRACE_NAMESPACE(path_tracer)
@@ -49,7 +50,8 @@ HEADRACE_FUNCTION TexturePoint way_in_picture(const Texture* texture, TexturePoi
 /// `shading`: on the side from which the triangle's corners run counter-clockwise
 HEADRACE_FUNCTION Float3 textured_normal(const SceneView* scene, uint32_t place, float scale,
                                          const SurfacePoint* point, Float3 shading) {
-    const Triangle triangle = fetch(scene->triangles, point->triangle);
+    const Triangle triangle =
+        triangle_of(HEADRACE_CONSTANT(bool, true), scene, point->instance, point->triangle);
     const Texture texture = fetch(scene->textures, place);
     const CornerPlaces places = corner_places(scene, point->triangle, texture.set);
     const Float3 to_b = sub(triangle.b, triangle.a), to_c = sub(triangle.c, triangle.a);

@@ -22,15 +22,16 @@ typedef struct Rgba {
 typedef struct SurfacePoint {
     uint32_t triangle; ///< its index
     float u, v;
-    float part; ///< the square of the sample's width, in parts of twice the triangle's area
+    float part;        ///< the square of the sample's width, in parts of twice the triangle's area
+    uint32_t instance; ///< of the triangle, or PATH_TRACER_NONE
 } SurfacePoint;
 
-/// `width`: of the sample.
-HEADRACE_FUNCTION SurfacePoint surface_point(const Triangle* triangle, uint32_t index, float u, float v,
-                                             float width) {
+/// `triangle`: as it lies in the scene. `width`: of the sample.
+HEADRACE_FUNCTION SurfacePoint surface_point(const Triangle* triangle, uint32_t instance, uint32_t index,
+                                             float u, float v, float width) {
     const Float3 across = cross_of(sub(triangle->b, triangle->a), sub(triangle->c, triangle->a));
     const float area = sqrt(dot_of(across, across));
-    const SurfacePoint point = {index, u, v, area > 0 ? width * width / area : 0.0f};
+    const SurfacePoint point = {index, u, v, area > 0 ? width * width / area : 0.0f, instance};
     return point;
 }
 

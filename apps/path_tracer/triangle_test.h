@@ -9,7 +9,7 @@ HEADRACE_NAMESPACE(path_tracer)
 typedef struct Ray {
     Float3 origin, direction; ///< the direction has length 1
     /// The triangle that the ray leaves, and where: its exact origin. Without one it is `origin` itself.
-    uint32_t left;
+    uint32_t left, left_instance; ///< see PathVertex
     float u, v;
     /// Triangles that the ray cannot meet, by id: the one that it leaves, and the one that a shadow ray goes
     /// to.
@@ -18,8 +18,8 @@ typedef struct Ray {
 
 /// A ray that leaves no triangle.
 HEADRACE_FUNCTION Ray ray_along(Float3 origin, Float3 direction) {
-    const Ray ray = {
-        origin, direction, PATH_TRACER_NO_TRIANGLE, 0, 0, PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NO_TRIANGLE};
+    const Ray ray = {origin, direction, PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NONE,
+                     0,      0,         PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NO_TRIANGLE};
     return ray;
 }
 
@@ -27,8 +27,15 @@ typedef struct Hit {
     float distance;
     float doubt; ///< the distance is right to this
     uint32_t triangle;
-    float u, v; ///< the point is (1 - u - v) a + u b + v c
+    float u, v;        ///< the point is (1 - u - v) a + u b + v c
+    uint32_t instance; ///< of the triangle, or PATH_TRACER_NONE
 } Hit;
+
+/// Nothing is met before `limit`.
+HEADRACE_FUNCTION Hit no_hit(float limit) {
+    const Hit none = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0, PATH_TRACER_NONE};
+    return none;
+}
 
 /// A ray with two directions across it, which see corners as points of a plane.
 typedef struct Sight {
@@ -134,7 +141,8 @@ HEADRACE_FUNCTION bool has_place(const SeenTriangle* seen) {
 }
 /// Where it is met, if it is. Parts of the areas' sum are wrong by 8 area errors / sum, all together, so
 /// that the distance is wrong by half of that times the range of depths.
-HEADRACE_FUNCTION Hit met_at(HEADRACE_ANY(Rounding) how, const SeenTriangle* seen, uint32_t index) {
+HEADRACE_FUNCTION Hit met_at(HEADRACE_ANY(Rounding) how, const SeenTriangle* seen, uint32_t instance,
+                             uint32_t index) {
     const float inverse = 1 / sum_of_areas(seen);
     Hit met;
     met.distance = rounded_dot(how, vec(seen->of_a, seen->of_b, seen->of_c),
@@ -142,6 +150,7 @@ HEADRACE_FUNCTION Hit met_at(HEADRACE_ANY(Rounding) how, const SeenTriangle* see
                    inverse;
     met.doubt = 4 * seen->error * (1 + seen->reach * (seen->farthest - seen->nearest) * fabs(inverse));
     met.triangle = index;
+    met.instance = instance;
     met.u = seen->of_b * inverse;
     met.v = seen->of_c * inverse;
     return met;

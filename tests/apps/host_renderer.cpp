@@ -28,7 +28,8 @@ SceneView view_of(const PreparedScene& scene) {
             view(scene.corner_places),  view(scene.surface_textures),
             view(scene.textures),       view(scene.texture_levels),
             view(scene.texels),         view(scene.finishes),
-            view(scene.albedos),        view(scene.environment)};
+            view(scene.albedos),        view(scene.environment),
+            view(scene.instances)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {

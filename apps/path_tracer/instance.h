@@ -1,0 +1,86 @@
+// apps/path_tracer/instance.h - meshes that are shown in several places: triangles and normals as an instance
+// has them. C++ and OpenCL C read this file, after the scene as kernels see it.
+//
+// `has_instances` says, when it is compiled, that there may be such. Where an instance is PATH_TRACER_NONE,
+// the triangle lies in the scene as it is.
+#ifndef HEADRACE_PATH_TRACER_INSTANCE_H
+#define HEADRACE_PATH_TRACER_INSTANCE_H
+#include "corner_shading.h"
+#include "triangle_test.h"
+
+HEADRACE_NAMESPACE(path_tracer)
+
+HEADRACE_FUNCTION float turned_row(MapRow row, Float3 way) {
+    return row.x * way.x + row.y * way.y + row.z * way.z;
+}
+HEADRACE_FUNCTION Float3 turned_way(const AffineMap* map, Float3 way) {
+    return vec(turned_row(map->x, way), turned_row(map->y, way), turned_row(map->z, way));
+}
+HEADRACE_FUNCTION Float3 mapped_point(const AffineMap* map, Float3 point) {
+    return add(turned_way(map, point), vec(map->x.shift, map->y.shift, map->z.shift));
+}
+
+/// A triangle of the scene, with the coordinates that it has there.
+HEADRACE_FUNCTION Triangle triangle_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                       uint32_t instance, uint32_t index) {
+    Triangle triangle = fetch(scene->triangles, index);
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        if (instance != PATH_TRACER_NONE) {
+            const AffineMap placed = fetch(scene->instances, instance).placed;
+            triangle.a = mapped_point(&placed, triangle.a);
+            triangle.b = mapped_point(&placed, triangle.b);
+            triangle.c = mapped_point(&placed, triangle.c);
+        }
+    }
+    return triangle;
+}
+
+HEADRACE_FUNCTION float corner_error_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                        uint32_t instance) {
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        if (instance != PATH_TRACER_NONE) return fetch(scene->instances, instance).corner_error;
+    }
+    return 0;
+}
+
+/// True if both show one mesh at one place.
+HEADRACE_FUNCTION bool is_same_instance(const SceneView* scene, uint32_t one, uint32_t other) {
+    return one == other || (one != PATH_TRACER_NONE && other != PATH_TRACER_NONE &&
+                            scene->instances[one].id == scene->instances[other].id);
+}
+
+/// A normal of a mesh, of length 1, as an instance has it.
+HEADRACE_FUNCTION Float3 placed_normal(const SceneView* scene, uint32_t instance, Float3 normal) {
+    const AffineMap placed = fetch(scene->instances, instance).placed;
+    const Float3 x = vec(placed.x.x, placed.x.y, placed.x.z), y = vec(placed.y.x, placed.y.y, placed.y.z),
+                 z = vec(placed.z.x, placed.z.y, placed.z.z);
+    // Cross products of edges go this way.
+    const Float3 turned =
+        vec(dot_of(cross_of(y, z), normal), dot_of(cross_of(z, x), normal), dot_of(cross_of(x, y), normal));
+    const Float3 outside = scene->instances[instance].mirrors != 0 ? negated(turned) : turned;
+    return normalised(scaled(outside, 1.0f / larger(larger(fabs(turned.x), fabs(turned.y)), fabs(turned.z))));
+}
+
+/// The normal of a triangle, see TriangleDetail. Of a mirrored one, on the side that is outside of the mesh.
+HEADRACE_FUNCTION Float3 normal_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                   uint32_t instance, uint32_t index) {
+    const Float3 normal = fetch(scene->details, index).normal;
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        if (instance != PATH_TRACER_NONE) return placed_normal(scene, instance, normal);
+    }
+    return normal;
+}
+
+/// The shading normal at a point of a triangle: see shading_normal.
+HEADRACE_FUNCTION Float3 shading_normal_of(const SceneView* scene, uint32_t instance, CornerShading corners,
+                                           float u, float v, Float3 normal) {
+    if (instance == PATH_TRACER_NONE || corners.normal_a == PATH_TRACER_NONE)
+        return shading_normal(corners, u, v, normal);
+    return between_corners(placed_normal(scene, instance, decoded_normal(corners.normal_a)),
+                           placed_normal(scene, instance, decoded_normal(corners.normal_b)),
+                           placed_normal(scene, instance, decoded_normal(corners.normal_c)), u, v, normal);
+}
+
+HEADRACE_END_NAMESPACE
+
+#endif
