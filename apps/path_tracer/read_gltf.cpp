@@ -4,6 +4,7 @@
 #include "gltf_file.hpp"
 #include "gltf_lights.hpp"
 #include "gltf_materials.hpp"
+#include "gltf_pose.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
 #include "vector_math.hpp"
@@ -94,7 +95,7 @@ private:
                              " twice in its tree, or as its own ancestor; export it again");
             was_visited[number] = true;
             const Json& node = file_.list("nodes")[number];
-            const Transform world = parent.after(transform(node));
+            const Transform world = parent.after(transform_of(file_, node));
             show(node, world);
             add(nodes_in(node, "children", "node with a child"), world);
         }
@@ -102,8 +103,8 @@ private:
 
     void show(const Json& node, const Transform& world) {
         name_extensions(node, not_shown_);
-        if (node.contains("skin")) not_shown_.add("skins");
-        if (const auto mesh = file_.reference(node, "mesh", "meshes")) add_mesh(*mesh, world);
+        if (const auto mesh = file_.reference(node, "mesh", "meshes"))
+            add_mesh(*mesh, pose_of(file_, node, file_.list("meshes")[*mesh], world));
         add_light(file_, node, world, scene_);
         const auto camera = file_.reference(node, "camera", "cameras");
         if (!camera) return;
@@ -130,40 +131,17 @@ private:
         scene_.cameras.push_back({excerpt(name.empty() ? file_.text(description, "name") : name), pose});
     }
 
-    [[nodiscard]] Transform transform(const Json& node) const {
-        if (node.contains("matrix")) {
-            std::array<double, 16> m{}; // column by column
-            file_.numbers(node, "matrix", m);
-            if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
-                file_.refuse("has a node whose matrix is not affine; export it again");
-            return {{Point{m[0], m[1], m[2]}, Point{m[4], m[5], m[6]}, Point{m[8], m[9], m[10]}},
-                    {m[12], m[13], m[14]}};
-        }
-        std::array<double, 3> shift{0, 0, 0}, scale{1, 1, 1};
-        std::array<double, 4> turn{0, 0, 0, 1}; // a unit quaternion, but for what rounding made of it
-        file_.numbers(node, "translation", shift);
-        file_.numbers(node, "rotation", turn);
-        file_.numbers(node, "scale", scale);
-        const double size = std::hypot(std::hypot(turn[0], turn[1]), std::hypot(turn[2], turn[3]));
-        if (!(size > 1e-3)) file_.refuse("has a node whose rotation is no quaternion; export it again");
-        const double x = turn[0] / size, y = turn[1] / size, z = turn[2] / size, w = turn[3] / size;
-        return {{Point{1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)} * scale[0],
-                 Point{2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)} * scale[1],
-                 Point{2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)} * scale[2]},
-                {shift[0], shift[1], shift[2]}};
-    }
-
     // ---- triangles
 
-    void add_mesh(std::size_t mesh, const Transform& world) {
+    void add_mesh(std::size_t mesh, const GltfPose& pose) {
         std::size_t number = 0;
         for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives"))
             add_primitive("mesh " + std::to_string(mesh) + ", primitive " + std::to_string(number++),
-                          primitive, world);
+                          primitive, pose);
         name_extensions(file_.list("meshes")[mesh], not_shown_);
     }
 
-    void add_primitive(const std::string& which, const Json& primitive, const Transform& world) {
+    void add_primitive(const std::string& which, const Json& primitive, const GltfPose& pose) {
         constexpr std::uint64_t triangles = 4, strip = 5, fan = 6;
         name_extensions(primitive, not_shown_);
         const std::uint64_t mode = file_.size(primitive, "mode", triangles);
@@ -177,7 +155,6 @@ private:
         for (const auto& [name, ignored] : attributes->items())
             if (name.starts_with("COLOR_") && name != "COLOR_0")
                 not_shown_.add("vertex colours but the first");
-        if (!file_.list(primitive, "targets").empty()) not_shown_.add("morph targets");
         const bool is_compressed = extension(primitive, "KHR_draco_mesh_compression") != nullptr;
         if (is_compressed && !file_.list("accessors")[*position].contains("bufferView"))
             file_.refuse(which +
@@ -191,14 +168,25 @@ private:
         const auto index = file_.reference(primitive, "indices", "accessors");
         const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
         const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
-        const auto vertex_at = [&](std::uint64_t i) { return indices != nullptr ? indices->index(i) : i; };
-        const auto corner = [&](std::uint64_t i) {
-            const std::uint64_t vertex = vertex_at(i);
+        const FindAttribute find = [&](const Json& among, const std::string& name, const auto& types,
+                                       const std::string& of) {
+            return of_vertices(name.c_str(), types, among, positions.count(), of);
+        };
+        const MorphTargets targets(file_, primitive, pose, which, find);
+        VertexTransforms transforms(file_, joints_, pose, *attributes, which, find, not_shown_);
+        const MorphedAttribute at_rest = targets.of("POSITION", &positions, {"VEC3"}),
+                               directions = targets.of("NORMAL", normals, {"VEC3"}),
+                               tints = targets.of("COLOR_0", colours, {"VEC3", "VEC4"});
+        const auto vertex_at = [&](std::uint64_t i) {
+            const std::uint64_t vertex = indices != nullptr ? indices->index(i) : i;
             if (vertex >= positions.count())
                 file_.refuse(which + ": index " + std::to_string(i) + " names vertex " +
                              std::to_string(vertex) + " of " + std::to_string(positions.count()) +
                              " (they count from 0); export it again");
-            const Point at = world(positions.point(vertex));
+            return vertex;
+        };
+        const auto corner = [&](std::uint64_t vertex) {
+            const Point at = transforms.of(vertex)(at_rest.point(vertex));
             if (!(largest_part(at) <= farthest_coordinate))
                 file_.refuse(which + ", vertex " + std::to_string(vertex) +
                              ": is not finite or farther than 1e30 from the origin; scale the scene down");
@@ -208,18 +196,20 @@ private:
         const uint32_t material = materials_.of(primitive, colours, sets_in(*attributes));
         if (scene_.materials[material].textures.normal && attributes->contains("TANGENT"))
             not_shown_.add("tangents of vertices (those of the texture's axes stand in)");
-        std::vector<const GltfAccessor*> places; // of each set that the material uses
+        std::vector<MorphedAttribute> places; // of each set that the material uses
         for (const auto* use : scene_.materials[material].textures.all())
-            while (*use && places.size() <= (*use)->set)
-                places.push_back(of_vertices(name_of_set(places.size()).c_str(), {"VEC2"}, *attributes,
-                                             positions.count(), which));
+            while (*use && places.size() <= (*use)->set) {
+                const std::string name = name_of_set(places.size());
+                places.push_back(targets.of(name, find(*attributes, name, {"VEC2"}, which), {"VEC2"}));
+            }
         if (mode == triangles && count % 3 != 0)
             scene_.notes.push_back(which + " ends within a triangle, which is left out");
         const std::uint64_t step = mode == triangles ? 3 : 1;
         for (std::uint64_t i = 0; i + 3 <= count; i += step) {
             const bool is_turned = mode == strip && i % 2 == 1;
-            std::array<std::uint64_t, 3> vertices = {mode == fan ? 0 : i, i + 1, i + 2};
-            if (is_turned != world.mirrors())
+            std::array<std::uint64_t, 3> vertices = {vertex_at(mode == fan ? 0 : i), vertex_at(i + 1),
+                                                     vertex_at(i + 2)};
+            if (is_turned != transforms.mirrors(vertices))
                 std::swap(vertices[0], vertices[1]); // the outside stays outside
             const std::array<Point, 3> corners = {corner(vertices[0]), corner(vertices[1]),
                                                   corner(vertices[2])};
@@ -227,24 +217,24 @@ private:
             std::array<CornerColour, 3> corner_colours{};
             std::vector<TexturePoint> corner_places;
             for (std::size_t k = 0; k < vertices.size(); ++k) {
-                if (normals != nullptr) {
-                    corner_normals[k] = world.normal(normals->point(vertex_at(vertices[k])));
+                if (directions) {
+                    corner_normals[k] = transforms.of(vertices[k]).normal(directions.point(vertices[k]));
                     if (!is_direction(corner_normals[k])) not_shown_.add(bad_normals);
                 }
-                if (colours != nullptr) corner_colours[k] = colour_of(*colours, vertex_at(vertices[k]));
+                if (tints) corner_colours[k] = colour_of(tints, vertices[k]);
             }
-            for (const GltfAccessor* set : places)
+            for (const MorphedAttribute& set : places)
                 for (const std::uint64_t vertex : vertices)
-                    corner_places.push_back(place_of(set->numbers(vertex_at(vertex))));
+                    corner_places.push_back(place_of(set.numbers(vertex)));
             Polygon polygon{corners};
-            if (normals != nullptr) polygon.normals = corner_normals;
-            if (colours != nullptr) polygon.colours = corner_colours;
+            if (directions) polygon.normals = corner_normals;
+            if (tints) polygon.colours = corner_colours;
             polygon.places = corner_places;
             add_polygon(scene_, polygon, material);
         }
     }
 
-    [[nodiscard]] CornerColour colour_of(const GltfAccessor& colours, std::uint64_t vertex) {
+    [[nodiscard]] CornerColour colour_of(const MorphedAttribute& colours, std::uint64_t vertex) {
         const std::array<double, 4> given = colours.numbers(vertex);
         const auto used = std::span(given).first(colours.size());
         if (std::all_of(used.begin(), used.end(), [](double part) { return part >= 0 && part <= 1; })) {
@@ -296,6 +286,7 @@ private:
     }
 
     GltfFile file_;
+    GltfJoints joints_{file_};
     Scene scene_;
     NotShown not_shown_;
     GltfMaterials materials_;
