@@ -138,15 +138,35 @@ std::uint64_t GltfAccessor::index(std::uint64_t i) const {
     return bytes == nullptr ? 0 : static_cast<std::uint64_t>(value_at(bytes, component_));
 }
 
-std::array<double, 4> GltfAccessor::numbers(std::uint64_t i) const {
-    std::array<double, 4> numbers{};
+void GltfAccessor::read(std::uint64_t i, std::span<double> numbers) const {
     const char* const bytes = element(i);
-    if (bytes == nullptr) return numbers;
-    for (std::size_t place = 0; place < size_; ++place) {
+    if (bytes == nullptr) return;
+    for (std::size_t place = 0; place < std::min(size_, numbers.size()); ++place) {
         numbers[place] = value_at(bytes + place * size_of(component_), component_);
         if (is_normalized_) numbers[place] = std::max(numbers[place] / largest_of(component_), -1.0);
     }
+}
+
+std::array<double, 4> GltfAccessor::numbers(std::uint64_t i) const {
+    std::array<double, 4> numbers{};
+    read(i, numbers);
     return numbers;
+}
+
+std::array<double, 16> GltfAccessor::matrix(std::uint64_t i) const {
+    std::array<double, 16> numbers{};
+    read(i, numbers);
+    return numbers;
+}
+
+bool GltfAccessor::has_whole_numbers() const {
+    return !is_normalized_ &&
+           (component_ == unsigned_byte || component_ == unsigned_short || component_ == unsigned_int);
+}
+
+bool GltfAccessor::has_fractions() const {
+    return component_ == single ||
+           (is_normalized_ && (component_ == unsigned_byte || component_ == unsigned_short));
 }
 
 Point GltfAccessor::point(std::uint64_t i) const {
@@ -328,20 +348,23 @@ GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const 
     result.component_ = size(json, "componentType", 0);
     const auto normalized = json.find("normalized");
     result.is_normalized_ = normalized != json.end() && normalized->is_boolean() && normalized->get<bool>();
-    result.size_ = type == "VEC4" ? 4 : type == "VEC3" ? 3 : type == "VEC2" ? 2 : 1;
+    const bool is_matrix = type == "MAT4";
+    result.size_ = is_matrix ? 16 : type == "VEC4" ? 4 : type == "VEC3" ? 3 : type == "VEC2" ? 2 : 1;
     const bool is_vector = type != "SCALAR";
-    const bool is_known = is_vector
+    const bool is_known = is_matrix ? result.component_ == single
+                          : is_vector
                               ? size_of(result.component_) > 0 && result.component_ != unsigned_int
                               : result.component_ == unsigned_byte || result.component_ == unsigned_short ||
                                     result.component_ == unsigned_int;
     if (text(json, "type") != type || !is_known)
         refuse(of +
-               (is_vector ? " has elements that are not " +
-                                std::string(result.size_ == 2   ? "two"
-                                            : result.size_ == 3 ? "three"
-                                                                : "four") +
-                                " floats or short integers"
-                          : " has indices that are no unsigned integers") +
+               (is_matrix   ? " has elements that are not four by four floats"
+                : is_vector ? " has elements that are not " +
+                                  std::string(result.size_ == 2   ? "two"
+                                              : result.size_ == 3 ? "three"
+                                                                  : "four") +
+                                  " floats or short integers"
+                            : " has indices that are no unsigned integers") +
                "; export it again");
     const std::uint64_t element = size_of(result.component_) * result.size_;
     if (json.contains("bufferView"))

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,20 @@ public:
     [[nodiscard]] Point point(std::uint64_t i) const;
     /// The same of up to four numbers; those that elements do not have are 0.
     [[nodiscard]] std::array<double, 4> numbers(std::uint64_t i) const;
+    /// The same of a matrix, column by column.
+    [[nodiscard]] std::array<double, 16> matrix(std::uint64_t i) const;
+    /// Whether numbers are unsigned integers as they are.
+    [[nodiscard]] bool has_whole_numbers() const;
+    /// Whether numbers are floats, or normalised and not below 0.
+    [[nodiscard]] bool has_fractions() const;
     /// Of an element.
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
     friend class GltfFile;
     [[nodiscard]] const char* element(std::uint64_t i) const;
+    /// As many numbers of an element as it has and there is room for.
+    void read(std::uint64_t i, std::span<double> numbers) const;
 
     std::uint64_t count_ = 0, stride_ = 0;
     std::size_t size_ = 1;        ///< numbers of an element
@@ -77,8 +86,8 @@ public:
                    " finite numbers; export it again");
     }
 
-    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC2", "VEC3" or
-    /// "VEC4". Reads its buffers. `of`: for messages
+    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC2", "VEC3", "VEC4"
+    /// or "MAT4" (floats). Reads its buffers. `of`: for messages
     [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
 
     /// The bytes of a picture, or the file that has them, or why there are none.

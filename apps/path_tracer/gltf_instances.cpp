@@ -70,7 +70,9 @@ std::vector<Transform> gltf_places(GltfFile& file, const Json& node, const Trans
     return places;
 }
 
-bool is_good_for_instances(const Transform& place) {
+bool is_good_for_instances(const GltfPose& pose) {
+    if (pose.skin || pose.morph_weights != nullptr) return false;
+    const Transform& place = pose.world;
     constexpr double flattest = 1e-6;
     const double unflatness = 1 / (size_of(place.columns) * size_of(place.inverse_rows()));
     return unflatness > flattest && unflatness < std::numeric_limits<double>::infinity();

@@ -2,6 +2,7 @@
 // instances.
 #pragma once
 #include "gltf_file.hpp"
+#include "gltf_pose.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -17,8 +18,9 @@ namespace path_tracer {
 /// rays meet the triangles of a scene sooner than those of instances.
 constexpr std::uint64_t worth_an_instance = 1u << 14;
 
-/// False for a map that makes a mesh flat, or nearly so: its inverse would be of no use.
-[[nodiscard]] bool is_good_for_instances(const Transform& place);
+/// False where the mesh has a shape of its own, and for a map that makes it flat, or nearly so: its inverse
+/// would be of no use.
+[[nodiscard]] bool is_good_for_instances(const GltfPose& pose);
 
 /// True if no coordinate of what is there is beyond `farthest`.
 [[nodiscard]] bool lies_within(const Surroundings& mesh, const Transform& place, double farthest);

@@ -5,6 +5,7 @@
 #include "gltf_instances.hpp"
 #include "gltf_lights.hpp"
 #include "gltf_materials.hpp"
+#include "gltf_pose.hpp"
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
 #include "vector_math.hpp"
@@ -96,7 +97,7 @@ private:
                              " twice in its tree, or as its own ancestor; export it again");
             was_visited[number] = true;
             const Json& node = file_.list("nodes")[number];
-            const Transform world = parent.after(transform(node));
+            const Transform world = parent.after(transform_of(file_, node));
             show(node, world);
             add(nodes_in(node, "children", "node with a child"), world);
         }
@@ -104,10 +105,13 @@ private:
 
     void show(const Json& node, const Transform& world) {
         name_extensions(node, not_shown_);
-        if (node.contains("skin")) not_shown_.add("skins");
-        if (const auto mesh = file_.reference(node, "mesh", "meshes"))
-            for (const Transform& place : gltf_places(file_, node, world, not_shown_))
-                shown_.push_back({*mesh, place});
+        if (const auto mesh = file_.reference(node, "mesh", "meshes")) {
+            const GltfPose pose = pose_of(file_, node, file_.list("meshes")[*mesh], world);
+            for (const Transform& place : gltf_places(file_, node, world, not_shown_)) {
+                shown_.push_back({*mesh, pose});
+                shown_.back().pose.world = place;
+            }
+        }
         add_light(file_, node, world, scene_);
         const auto camera = file_.reference(node, "camera", "cameras");
         if (!camera) return;
@@ -134,26 +138,6 @@ private:
         scene_.cameras.push_back({excerpt(name.empty() ? file_.text(description, "name") : name), pose});
     }
 
-    [[nodiscard]] Transform transform(const Json& node) const {
-        if (node.contains("matrix")) {
-            std::array<double, 16> m{}; // column by column
-            file_.numbers(node, "matrix", m);
-            if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
-                file_.refuse("has a node whose matrix is not affine; export it again");
-            return {{Point{m[0], m[1], m[2]}, Point{m[4], m[5], m[6]}, Point{m[8], m[9], m[10]}},
-                    {m[12], m[13], m[14]}};
-        }
-        std::array<double, 3> shift{0, 0, 0}, scale{1, 1, 1};
-        std::array<double, 4> turn{0, 0, 0, 1}; // a unit quaternion, but for what rounding made of it
-        file_.numbers(node, "translation", shift);
-        file_.numbers(node, "rotation", turn);
-        file_.numbers(node, "scale", scale);
-        const std::optional<Transform> own =
-            transform_of({shift[0], shift[1], shift[2]}, turn, {scale[0], scale[1], scale[2]});
-        if (!own) file_.refuse("has a node whose rotation is no quaternion; export it again");
-        return *own;
-    }
-
     // ---- triangles
 
     /// What of a mesh is added to the triangles of the scene.
@@ -161,7 +145,7 @@ private:
 
     struct ShownMesh {
         std::size_t mesh;
-        Transform place;
+        GltfPose pose;
     };
 
     /// Most meshes as triangles of the scene. Those that would take much room so are added once, as
@@ -176,38 +160,38 @@ private:
         }
         std::vector<ShownMesh> kept;
         for (const ShownMesh& shown : shown_) {
-            if (is_worth_it[shown.mesh] && is_good_for_instances(shown.place))
+            if (is_worth_it[shown.mesh] && is_good_for_instances(shown.pose))
                 kept.push_back(shown);
             else
-                add_mesh(shown.mesh, shown.place, Part::all);
+                add_mesh(shown.mesh, shown.pose, Part::all);
         }
         add_lamps(kept);
         std::map<std::size_t, uint32_t> numbers; // of meshes of the scene
-        for (const auto& [mesh, place] : kept) {
+        for (const auto& [mesh, pose] : kept) {
             const auto [number, is_new] =
                 numbers.try_emplace(mesh, static_cast<uint32_t>(scene_.meshes.size()));
             if (is_new) {
                 const std::size_t first = scene_.triangles.size();
-                add_mesh(mesh, Transform{}, Part::all_but_lamps);
+                add_mesh(mesh, GltfPose{}, Part::all_but_lamps);
                 scene_.meshes.push_back({first, scene_.triangles.size() - first});
                 boxes_.push_back(surroundings_of(scene_, scene_.meshes.back()));
             }
             if (scene_.meshes[number->second].count == 0) continue; // it has lamps alone
-            if (!lies_within(boxes_[number->second], place, farthest_coordinate))
+            if (!lies_within(boxes_[number->second], pose.world, farthest_coordinate))
                 file_.refuse("mesh " + std::to_string(mesh) +
                              " has an instance that is not finite or farther than 1e30 from the origin; "
                              "scale the scene down");
-            scene_.instances.push_back({number->second, place});
+            scene_.instances.push_back({number->second, pose.world});
         }
     }
 
     void add_lamps(const std::vector<ShownMesh>& kept) {
         std::map<std::size_t, bool> has_lamps;
-        for (const auto& [mesh, place] : kept) {
+        for (const auto& [mesh, pose] : kept) {
             const auto known = has_lamps.find(mesh);
             if (known != has_lamps.end() && !known->second) continue;
             const std::size_t before = scene_.triangles.size();
-            add_mesh(mesh, place, Part::lamps);
+            add_mesh(mesh, pose, Part::lamps);
             has_lamps[mesh] = scene_.triangles.size() > before;
         }
     }
@@ -225,15 +209,15 @@ private:
         return corners / 3;
     }
 
-    void add_mesh(std::size_t mesh, const Transform& world, Part part) {
+    void add_mesh(std::size_t mesh, const GltfPose& pose, Part part) {
         std::size_t number = 0;
         for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives"))
             add_primitive("mesh " + std::to_string(mesh) + ", primitive " + std::to_string(number++),
-                          primitive, world, part);
+                          primitive, pose, part);
         name_extensions(file_.list("meshes")[mesh], not_shown_);
     }
 
-    void add_primitive(const std::string& which, const Json& primitive, const Transform& world, Part part) {
+    void add_primitive(const std::string& which, const Json& primitive, const GltfPose& pose, Part part) {
         constexpr std::uint64_t triangles = 4, strip = 5, fan = 6;
         name_extensions(primitive, not_shown_);
         const std::uint64_t mode = file_.size(primitive, "mode", triangles);
@@ -247,7 +231,6 @@ private:
         for (const auto& [name, ignored] : attributes->items())
             if (name.starts_with("COLOR_") && name != "COLOR_0")
                 not_shown_.add("vertex colours but the first");
-        if (!file_.list(primitive, "targets").empty()) not_shown_.add("morph targets");
         const bool is_compressed = extension(primitive, "KHR_draco_mesh_compression") != nullptr;
         if (is_compressed && !file_.list("accessors")[*position].contains("bufferView"))
             file_.refuse(which +
@@ -261,14 +244,25 @@ private:
         const auto index = file_.reference(primitive, "indices", "accessors");
         const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
         const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
-        const auto vertex_at = [&](std::uint64_t i) { return indices != nullptr ? indices->index(i) : i; };
-        const auto corner = [&](std::uint64_t i) {
-            const std::uint64_t vertex = vertex_at(i);
+        const FindAttribute find = [&](const Json& among, const std::string& name, const auto& types,
+                                       const std::string& of) {
+            return of_vertices(name.c_str(), types, among, positions.count(), of);
+        };
+        const MorphTargets targets(file_, primitive, pose, which, find);
+        VertexTransforms transforms(file_, joints_, pose, *attributes, which, find, not_shown_);
+        const MorphedAttribute at_rest = targets.of("POSITION", &positions, {"VEC3"}),
+                               directions = targets.of("NORMAL", normals, {"VEC3"}),
+                               tints = targets.of("COLOR_0", colours, {"VEC3", "VEC4"});
+        const auto vertex_at = [&](std::uint64_t i) {
+            const std::uint64_t vertex = indices != nullptr ? indices->index(i) : i;
             if (vertex >= positions.count())
                 file_.refuse(which + ": index " + std::to_string(i) + " names vertex " +
                              std::to_string(vertex) + " of " + std::to_string(positions.count()) +
                              " (they count from 0); export it again");
-            const Point at = world(positions.point(vertex));
+            return vertex;
+        };
+        const auto corner = [&](std::uint64_t vertex) {
+            const Point at = transforms.of(vertex)(at_rest.point(vertex));
             if (!(largest_part(at) <= farthest_coordinate))
                 file_.refuse(which + ", vertex " + std::to_string(vertex) +
                              ": is not finite or farther than 1e30 from the origin; scale the scene down");
@@ -280,18 +274,20 @@ private:
         if (part != Part::all && is_lamp != (part == Part::lamps)) return;
         if (scene_.materials[material].textures.normal && attributes->contains("TANGENT"))
             not_shown_.add("tangents of vertices (those of the texture's axes stand in)");
-        std::vector<const GltfAccessor*> places; // of each set that the material uses
+        std::vector<MorphedAttribute> places; // of each set that the material uses
         for (const auto* use : scene_.materials[material].textures.all())
-            while (*use && places.size() <= (*use)->set)
-                places.push_back(of_vertices(name_of_set(places.size()).c_str(), {"VEC2"}, *attributes,
-                                             positions.count(), which));
+            while (*use && places.size() <= (*use)->set) {
+                const std::string name = name_of_set(places.size());
+                places.push_back(targets.of(name, find(*attributes, name, {"VEC2"}, which), {"VEC2"}));
+            }
         if (mode == triangles && count % 3 != 0)
             scene_.notes.push_back(which + " ends within a triangle, which is left out");
         const std::uint64_t step = mode == triangles ? 3 : 1;
         for (std::uint64_t i = 0; i + 3 <= count; i += step) {
             const bool is_turned = mode == strip && i % 2 == 1;
-            std::array<std::uint64_t, 3> vertices = {mode == fan ? 0 : i, i + 1, i + 2};
-            if (is_turned != world.mirrors())
+            std::array<std::uint64_t, 3> vertices = {vertex_at(mode == fan ? 0 : i), vertex_at(i + 1),
+                                                     vertex_at(i + 2)};
+            if (is_turned != transforms.mirrors(vertices))
                 std::swap(vertices[0], vertices[1]); // the outside stays outside
             const std::array<Point, 3> corners = {corner(vertices[0]), corner(vertices[1]),
                                                   corner(vertices[2])};
@@ -299,24 +295,24 @@ private:
             std::array<CornerColour, 3> corner_colours{};
             std::vector<TexturePoint> corner_places;
             for (std::size_t k = 0; k < vertices.size(); ++k) {
-                if (normals != nullptr) {
-                    corner_normals[k] = world.normal(normals->point(vertex_at(vertices[k])));
+                if (directions) {
+                    corner_normals[k] = transforms.of(vertices[k]).normal(directions.point(vertices[k]));
                     if (!is_direction(corner_normals[k])) not_shown_.add(bad_normals);
                 }
-                if (colours != nullptr) corner_colours[k] = colour_of(*colours, vertex_at(vertices[k]));
+                if (tints) corner_colours[k] = colour_of(tints, vertices[k]);
             }
-            for (const GltfAccessor* set : places)
+            for (const MorphedAttribute& set : places)
                 for (const std::uint64_t vertex : vertices)
-                    corner_places.push_back(place_of(set->numbers(vertex_at(vertex))));
+                    corner_places.push_back(place_of(set.numbers(vertex)));
             Polygon polygon{corners};
-            if (normals != nullptr) polygon.normals = corner_normals;
-            if (colours != nullptr) polygon.colours = corner_colours;
+            if (directions) polygon.normals = corner_normals;
+            if (tints) polygon.colours = corner_colours;
             polygon.places = corner_places;
             add_polygon(scene_, polygon, material);
         }
     }
 
-    [[nodiscard]] CornerColour colour_of(const GltfAccessor& colours, std::uint64_t vertex) {
+    [[nodiscard]] CornerColour colour_of(const MorphedAttribute& colours, std::uint64_t vertex) {
         const std::array<double, 4> given = colours.numbers(vertex);
         const auto used = std::span(given).first(colours.size());
         if (std::all_of(used.begin(), used.end(), [](double part) { return part >= 0 && part <= 1; })) {
@@ -368,6 +364,7 @@ private:
     }
 
     GltfFile file_;
+    GltfJoints joints_{file_};
     Scene scene_;
     NotShown not_shown_;
     GltfMaterials materials_;

@@ -322,7 +322,7 @@ TEST_F(ForeignGltf, WhatIsNotShownIsNamedOnce) {
     const Scene scene = load("s.gltf", text);
     ASSERT_EQ(scene.notes.size(), 1u) << all_notes(scene);
     for (const char* name :
-         {"MSFT_lod", "skins", "morph targets", "vertex colours", "FADE", "animations", "FOO_bar"})
+         {"MSFT_lod", "the skin of mesh 0, primitive 0", "vertex colours", "FADE", "animations", "FOO_bar"})
         EXPECT_TRUE(has_note(scene, name)) << name;
 }
 

@@ -31,7 +31,8 @@ protected:
             crowd.shifts.push_back({9 * uniform(random), 9 * uniform(random), 9 * uniform(random)});
             crowd.turns.push_back(
                 {uniform(random), uniform(random), uniform(random), 1.1f + uniform(random)});
-            crowd.scales.push_back({uniform(random) + 1.5f, uniform(random) + 1.5f, -0.1f - static_cast<float>(i % 3)});
+            crowd.scales.push_back(
+                {uniform(random) + 1.5f, uniform(random) + 1.5f, -0.1f - static_cast<float>(i % 3)});
         }
         return crowd;
     }
