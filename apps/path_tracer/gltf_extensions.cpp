@@ -1,5 +1,7 @@
 // apps/path_tracer/gltf_extensions.cpp - see gltf_extensions.hpp.
 #include "gltf_extensions.hpp"
+#include "gltf_draco.hpp"
+#include "gltf_meshopt.hpp"
 #include "text_lines.hpp"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ constexpr std::array<std::string_view, 11> known_extensions = {
     "KHR_mesh_quantization",           "KHR_texture_transform"};
 
 bool is_known(std::string_view extension) {
+    if (extension == "KHR_draco_mesh_compression") return reads_draco();
+    if (extension == "EXT_meshopt_compression") return reads_meshopt();
     return std::find(known_extensions.begin(), known_extensions.end(), extension) != known_extensions.end();
 }
 
@@ -32,7 +36,8 @@ void check_required_extensions(const GltfFile& file) {
 }
 
 void name_extension(const std::string& name, NotShown& not_shown) {
-    // What is compressed has plain numbers beside it, or is refused where it is used.
+    // Built without its library: what is compressed has plain numbers beside it, or is refused where it is
+    // used.
     const bool is_compression = name == "KHR_draco_mesh_compression" || name == "EXT_meshopt_compression";
     // What is shown of it depends on its textures, which are named by themselves.
     const bool is_shown_in_part = name == "KHR_materials_pbrSpecularGlossiness";

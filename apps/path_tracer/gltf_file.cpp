@@ -1,5 +1,7 @@
 // apps/path_tracer/gltf_file.cpp - see gltf_file.hpp.
 #include "gltf_file.hpp"
+#include "gltf_extensions.hpp"
+#include "gltf_meshopt.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +14,9 @@ namespace {
 constexpr std::uint32_t glb_magic = 0x46546C67, json_chunk = 0x4E4F534A, binary_chunk = 0x004E4942;
 constexpr std::uint64_t bytes_limit = std::uint64_t{1} << 40; // keeps sums of sizes far from wrapping round
 constexpr std::uint64_t zeros_limit = 1 << 24;                ///< elements that no byte stands for
+// Of decoded bytes: so many, and so many times the buffers. The best that meshoptimizer does is 64 times; the
+// best of Draco on a smooth surface is about 600 times what it needs to decode.
+constexpr std::uint64_t decoded_limit = 64 << 20, decoded_ratio = 2048;
 constexpr std::uint64_t signed_byte = 5120, unsigned_byte = 5121, signed_short = 5122, unsigned_short = 5123,
                         unsigned_int = 5125, single = 5126;
 
@@ -174,6 +179,12 @@ Point GltfAccessor::point(std::uint64_t i) const {
     return {xyz[0], xyz[1], xyz[2]};
 }
 
+void GltfAccessor::read_from(const char* packed) {
+    data_ = packed;
+    stride_ = size_of(component_) * size_;
+    replaced_.clear();
+}
+
 GltfFile::GltfFile(const SceneFiles& files, std::string_view bytes) : files_(files) {
     const bool is_binary = bytes.size() >= 4 && word_at(bytes, 0) == glb_magic;
     const std::string_view text = is_binary ? open_glb(bytes) : bytes;
@@ -264,9 +275,9 @@ std::string GltfFile::read_buffer(std::size_t index, const Json& json) const {
     const std::string which = "buffer " + std::to_string(index);
     const std::string uri = text(json, "uri");
     if (uri.empty()) {
-        if (json.contains("extensions") && json["extensions"].contains("EXT_meshopt_compression"))
-            refuse(which + " is compressed with EXT_meshopt_compression alone, which is not read; export it "
-                           "uncompressed");
+        if (!reads_meshopt() && extension(json, "EXT_meshopt_compression") != nullptr)
+            refuse(which + " is compressed with EXT_meshopt_compression alone, which this program was built "
+                           "without; export it uncompressed, or build with libmeshoptimizer-dev");
         if (index != 0 || binary_.data() == nullptr) refuse(which + " has no data; export it again");
         return std::string(binary_);
     }
@@ -312,7 +323,7 @@ std::vector<std::string> GltfFile::unread_buffers() const {
     std::size_t index = 0;
     for (const Json& json : list("buffers")) {
         const std::string uri = text(json, "uri");
-        if (buffers_.count(index) == 0)
+        if (buffers_.count(index) == 0 && left_buffers_.count(index) == 0)
             names.push_back("buffer " + std::to_string(index) +
                             (uri.empty() || uri.starts_with("data:") ? "" : " (" + uri.substr(0, 60) + ")"));
         ++index;
@@ -320,28 +331,97 @@ std::vector<std::string> GltfFile::unread_buffers() const {
     return names;
 }
 
+std::string_view GltfFile::bytes_of(const Json& object) {
+    const auto which = reference(object, "buffer", "buffers");
+    if (!which) refuse("has a bufferView without a buffer; export it again");
+    const std::string_view bytes = buffer(*which);
+    const std::uint64_t begin = size(object, "byteOffset", 0), length = size(object, "byteLength", 0);
+    if (begin + length > bytes.size())
+        refuse("has a bufferView that reaches past its buffer of " + std::to_string(bytes.size()) +
+               " bytes; it is damaged or truncated, export it again");
+    return bytes.substr(begin, length);
+}
+
+std::string_view GltfFile::bytes_of_view(std::size_t index) {
+    const Json& view = list("bufferViews")[index];
+    const Json* const compression = reads_meshopt() ? extension(view, "EXT_meshopt_compression") : nullptr;
+    if (compression == nullptr) return bytes_of(view);
+    auto known = decoded_.find(index);
+    if (known == decoded_.end()) known = decoded_.emplace(index, decode(index, view, *compression)).first;
+    return known->second;
+}
+
+std::string GltfFile::decode(std::size_t index, const Json& view, const Json& compression) {
+    const std::string which = "bufferView " + std::to_string(index) + " (EXT_meshopt_compression) ";
+    const MeshoptView meshopt{size(compression, "count", 0), size(compression, "byteStride", 0),
+                              text(compression, "mode"),
+                              compression.contains("filter") ? text(compression, "filter") : "NONE"};
+    const std::string_view bytes = bytes_of(compression);
+    if (const std::string fault = fault_of(meshopt, bytes.size()); !fault.empty())
+        refuse(which + fault + "; export it again");
+    const std::uint64_t promised = size(view, "byteLength", 0), decoded = meshopt.count * meshopt.stride;
+    if (promised != decoded || size(view, "byteStride", meshopt.stride) != meshopt.stride)
+        refuse(which + "has " + std::to_string(meshopt.count) + " elements of " +
+               std::to_string(meshopt.stride) + " bytes, and its bufferView says otherwise; export it again");
+    if (decoded > room())
+        refuse(which + "becomes " + std::to_string(decoded) +
+               " bytes, which is too much for a file of this size; export it again");
+    std::optional<std::string> numbers = decode_meshopt(meshopt, bytes);
+    if (!numbers) refuse(which + "cannot be decoded; it is damaged or truncated, export it again");
+    take_room(decoded);
+    leave_buffer(view);
+    return *std::move(numbers);
+}
+
+void GltfFile::leave_buffer(const Json& view) {
+    const auto buffer = view.find("buffer");
+    if (buffer != view.end() && buffer->is_number_unsigned())
+        left_buffers_.insert(buffer->get<std::size_t>());
+}
+
+void GltfFile::leave_buffer_of(std::size_t accessor) {
+    const Json& json = list("accessors")[accessor];
+    const auto view = json.find("bufferView");
+    if (view == json.end() || !view->is_number_unsigned()) return;
+    const auto index = view->get<std::size_t>();
+    if (index < list("bufferViews").size()) leave_buffer(list("bufferViews")[index]);
+}
+
+std::uint64_t GltfFile::room() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [index, buffer] : buffers_) bytes += buffer.size();
+    const std::uint64_t all = decoded_limit + decoded_ratio * bytes;
+    return all - std::min(all, decoded_bytes_);
+}
+
 const char* GltfFile::view(const Json& object, std::uint64_t count, std::uint64_t element,
                            std::uint64_t* stride) {
     const auto index = reference(object, "bufferView", "bufferViews");
     if (!index) refuse("has numbers without a bufferView; export it again");
-    const Json& view = list("bufferViews")[*index];
-    const auto which = reference(view, "buffer", "buffers");
-    if (!which) refuse("has a bufferView without a buffer; export it again");
-    const std::string_view bytes = buffer(*which);
-    const std::uint64_t begin = size(view, "byteOffset", 0) + size(object, "byteOffset", 0);
-    const std::uint64_t view_end = size(view, "byteOffset", 0) + size(view, "byteLength", 0);
-    const std::uint64_t distance = stride == nullptr ? element : size(view, "byteStride", element);
+    const std::string_view bytes = bytes_of_view(*index);
+    const std::uint64_t begin = size(object, "byteOffset", 0);
+    const std::uint64_t distance =
+        stride == nullptr ? element : size(list("bufferViews")[*index], "byteStride", element);
     if (distance < element) refuse("has a byteStride that is too small; export it again");
     const std::uint64_t last = count == 0 ? 0 : (count - 1);
-    if (count > bytes_limit / 4096 || distance > 4096 || view_end > bytes.size() ||
-        begin + last * distance + (count == 0 ? 0 : element) > view_end)
-        refuse("has an accessor of " + std::to_string(count) + " elements that reaches past its buffer of " +
-               std::to_string(bytes.size()) + " bytes; it is damaged or truncated, export it again");
+    if (count > bytes_limit / 4096 || distance > 4096 ||
+        begin + last * distance + (count == 0 ? 0 : element) > bytes.size())
+        refuse("has an accessor of " + std::to_string(count) +
+               " elements that reaches past its bufferView of " + std::to_string(bytes.size()) +
+               " bytes; it is damaged or truncated, export it again");
     if (stride != nullptr) *stride = distance;
     return bytes.data() + begin;
 }
 
-GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const std::string& of) {
+GltfAccessor GltfFile::indices(const std::vector<std::uint32_t>& packed) {
+    GltfAccessor result;
+    result.count_ = packed.size();
+    result.component_ = unsigned_int;
+    result.read_from(reinterpret_cast<const char*>(packed.data()));
+    return result;
+}
+
+GltfAccessor GltfFile::described(std::size_t index, std::string_view type, const std::string& of) const {
     const Json& json = list("accessors")[index];
     GltfAccessor result;
     result.count_ = size(json, "count", 0);
@@ -366,6 +446,12 @@ GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const 
                                   " floats or short integers"
                             : " has indices that are no unsigned integers") +
                "; export it again");
+    return result;
+}
+
+GltfAccessor GltfFile::accessor(std::size_t index, std::string_view type, const std::string& of) {
+    const Json& json = list("accessors")[index];
+    GltfAccessor result = described(index, type, of);
     const std::uint64_t element = size_of(result.component_) * result.size_;
     if (json.contains("bufferView"))
         result.data_ = view(json, result.count_, element, &result.stride_);

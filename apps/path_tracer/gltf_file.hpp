@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ public:
     [[nodiscard]] bool has_fractions() const;
     /// Of an element.
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// glTF's number of the type of its numbers.
+    [[nodiscard]] std::uint64_t component() const { return component_; }
+
+    /// Its numbers are here, without gaps between them.
+    void read_from(const char* packed);
 
 private:
     friend class GltfFile;
@@ -89,6 +95,21 @@ public:
     /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers), "VEC2", "VEC3", "VEC4"
     /// or "MAT4" (floats). Reads its buffers. `of`: for messages
     [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
+    /// The same without its numbers, which are elsewhere: GltfAccessor::read_from.
+    [[nodiscard]] GltfAccessor described(std::size_t index, std::string_view type,
+                                         const std::string& of) const;
+    /// As many indices as there are in `packed`, of 32 bits.
+    [[nodiscard]] static GltfAccessor indices(const std::vector<std::uint32_t>& packed);
+
+    /// All bytes of a bufferView: those of its buffer, or what they are once decoded.
+    [[nodiscard]] std::string_view bytes_of_view(std::size_t index);
+    /// An accessor's numbers were read elsewhere: the buffer that it names may stay unread.
+    void leave_buffer_of(std::size_t accessor);
+
+    /// How many bytes all that is still compressed may take once it is decoded. A few bytes can promise any
+    /// number of triangles: what takes more is there to fill the memory.
+    [[nodiscard]] std::uint64_t room() const;
+    void take_room(std::uint64_t bytes) { decoded_bytes_ += bytes; }
 
     /// The bytes of a picture, or the file that has them, or why there are none.
     struct Image {
@@ -106,7 +127,13 @@ private:
     const char* view(const Json& object, std::uint64_t count, std::uint64_t element, std::uint64_t* stride);
     void read_sparse(const Json& sparse, std::uint64_t element, GltfAccessor& result);
     std::string_view open_glb(std::string_view bytes);
+    /// The bytes that object["buffer"], object["byteOffset"] and object["byteLength"] name.
+    std::string_view bytes_of(const Json& object);
+    /// Of a bufferView with EXT_meshopt_compression.
+    std::string decode(std::size_t index, const Json& view, const Json& compression);
     std::string_view buffer(std::size_t index);
+    /// The buffer that view["buffer"] names may stay unread; no such buffer is no fault.
+    void leave_buffer(const Json& view);
     std::string read_buffer(std::size_t index, const Json& json) const;
     /// What a URI names: data within it, or a file. Nothing: data that is not base64.
     [[nodiscard]] std::optional<std::string> read_uri(const std::string& uri) const;
@@ -116,6 +143,9 @@ private:
     std::string_view binary_; ///< the chunk of a .glb
     Json root_;
     std::map<std::size_t, std::string> buffers_; ///< those that were needed
+    std::map<std::size_t, std::string> decoded_; ///< bufferViews that were compressed
+    std::set<std::size_t> left_buffers_;         ///< those that something else stands in for
+    std::uint64_t decoded_bytes_ = 0;
 };
 
 } // namespace path_tracer

@@ -10,6 +10,9 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
+/// Of a Shading that is known when this is compiled.
+#define PATH_TRACER_HAS_INSTANCES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_INSTANCES)
+
 HEADRACE_FUNCTION float turned_row(MapRow row, Float3 way) {
     return row.x * way.x + row.y * way.y + row.z * way.z;
 }
@@ -72,13 +75,17 @@ HEADRACE_FUNCTION Float3 normal_of(HEADRACE_ANY(bool) has_instances, const Scene
 }
 
 /// The shading normal at a point of a triangle: see shading_normal.
-HEADRACE_FUNCTION Float3 shading_normal_of(const SceneView* scene, uint32_t instance, CornerShading corners,
-                                           float u, float v, Float3 normal) {
-    if (instance == PATH_TRACER_NONE || corners.normal_a == PATH_TRACER_NONE)
-        return shading_normal(corners, u, v, normal);
-    return between_corners(placed_normal(scene, instance, decoded_normal(corners.normal_a)),
-                           placed_normal(scene, instance, decoded_normal(corners.normal_b)),
-                           placed_normal(scene, instance, decoded_normal(corners.normal_c)), u, v, normal);
+HEADRACE_FUNCTION Float3 shading_normal_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                           uint32_t instance, CornerShading corners, float u, float v,
+                                           Float3 normal) {
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        if (instance != PATH_TRACER_NONE && corners.normal_a != PATH_TRACER_NONE)
+            return between_corners(placed_normal(scene, instance, decoded_normal(corners.normal_a)),
+                                   placed_normal(scene, instance, decoded_normal(corners.normal_b)),
+                                   placed_normal(scene, instance, decoded_normal(corners.normal_c)), u, v,
+                                   normal);
+    }
+    return shading_normal(corners, u, v, normal);
 }
 
 HEADRACE_END_NAMESPACE

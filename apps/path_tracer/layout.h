@@ -222,9 +222,10 @@ typedef struct __attribute__((aligned(16))) AlbedoEntry {
 /// How much a kernel knows of surfaces. Each is compiled by itself: scenes would pay for what they lack, in
 /// registers.
 typedef enum Shading {
-    SHADING_FLAT = 0,    ///< Lambert, smooth mirrors and glass, flat triangles
-    SHADING_CORNERS = 1, ///< and normals and colours at corners
-    SHADING_FULL = 2     ///< and textures, holes, and all of Finish
+    SHADING_FLAT = 0,     ///< Lambert, smooth mirrors and glass, flat triangles
+    SHADING_CORNERS = 1,  ///< and normals and colours at corners
+    SHADING_FULL = 2,     ///< and textures, holes, and all of Finish
+    SHADING_INSTANCES = 3 ///< and instances
 } Shading;
 
 /// One column of an alias table over all lights but the environment, weighted by power.

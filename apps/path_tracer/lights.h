@@ -38,14 +38,14 @@ typedef struct FoundLight {
 /// one at the end or the one where the way begins says whether it was in there.
 ///
 /// `left`: where it begins, or PATH_TRACER_NO_TRIANGLE. `met`: a material, met from behind if `is_behind`
-HEADRACE_FUNCTION Rgb left_by_glass(const SceneView* scene, const Frame* frame, uint32_t left_instance,
-                                    uint32_t left, uint32_t met, bool is_behind, Float3 direction,
-                                    float distance_to) {
+HEADRACE_FUNCTION Rgb left_by_glass(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                    const Frame* frame, uint32_t left_instance, uint32_t left, uint32_t met,
+                                    bool is_behind, Float3 direction, float distance_to) {
     if (frame->has_absorption == 0) return rgb(1, 1, 1);
     Rgb absorption = rgb(0, 0, 0);
     if (is_behind) absorption = fetch(scene->finishes, met).absorption;
     if (is_black(absorption) && left != PATH_TRACER_NO_TRIANGLE &&
-        dot_of(normal_of(HEADRACE_CONSTANT(bool, true), scene, left_instance, left), direction) < 0)
+        dot_of(normal_of(has_instances, scene, left_instance, left), direction) < 0)
         absorption = fetch(scene->finishes, fetch(scene->triangles, left).material).absorption;
     return rgb(exponential(-absorption.r * distance_to), exponential(-absorption.g * distance_to),
                exponential(-absorption.b * distance_to));
@@ -66,8 +66,8 @@ HEADRACE_FUNCTION FoundLight find_in_environment(const SceneView* scene, const F
 /// is.
 ///
 /// Source  Khronos, "KHR_lights_punctual": how ranges and cones fade
-HEADRACE_FUNCTION FoundLight find_punctual(const SceneView* scene, const Frame* frame, Ray ray,
-                                           uint32_t place) {
+HEADRACE_FUNCTION FoundLight find_punctual(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                           const Frame* frame, Ray ray, uint32_t place) {
     const PunctualLight light = fetch(scene->punctual_lights, place);
     FoundLight found = {ray, light.strength, PATH_TRACER_FAR_AWAY,
                         (float)frame->shadow_rays * frame->lamp_chance / light.inverse_chance, false};
@@ -88,16 +88,16 @@ HEADRACE_FUNCTION FoundLight find_punctual(const SceneView* scene, const Frame* 
         // What touches the light does not hide it.
         found.limit = arriving > 0 && arriving < PATH_TRACER_FAR_AWAY ? distance_to * (1 - 0x1p-18f) : 0;
     }
-    found.radiance = rgb_mul(
-        rgb_scaled(light.strength, arriving),
-        left_by_glass(scene, frame, ray.left_instance, ray.left, 0, false, found.ray.direction, found.limit));
+    found.radiance = rgb_mul(rgb_scaled(light.strength, arriving),
+                             left_by_glass(has_instances, scene, frame, ray.left_instance, ray.left, 0, false,
+                                           found.ray.direction, found.limit));
     return found;
 }
 
 /// A point of an emitter, by chance. `ray`: begins at the hit.
 HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                         Ray ray, Random4 random) {
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         const float elsewhere = 1 - frame->lamp_chance;
         if (random.x < elsewhere) {
             random.x /= elsewhere;
@@ -109,9 +109,10 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
     const uint32_t place = scene->lights[column].emitter;
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         if ((place & PATH_TRACER_PUNCTUAL) != 0)
-            return find_punctual(scene, frame, ray, place & ~PATH_TRACER_PUNCTUAL);
+            return find_punctual(PATH_TRACER_HAS_INSTANCES(shading), scene, frame, ray,
+                                 place & ~PATH_TRACER_PUNCTUAL);
     }
     const Triangle light = fetch(scene->triangles, place); // of no instance: none emits light
     ray.goal_id = light.id;
@@ -132,11 +133,12 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
     // What touches the light, or lies in its plane, does not hide it.
     found.limit = distance_to * (1 - 0x1p-18f);
     found.density = shadow_ray_density(frame, light.inverse_density, distance2, light_cosine);
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         const SurfacePoint point = {place, u, v, 0, PATH_TRACER_NONE};
-        found.radiance = rgb_mul(textured_emission(scene, emitter->textures, &point, found.radiance),
-                                 left_by_glass(scene, frame, ray.left_instance, ray.left, light.material,
-                                               is_behind, ray.direction, distance_to));
+        found.radiance =
+            rgb_mul(textured_emission(scene, emitter->textures, &point, found.radiance),
+                    left_by_glass(PATH_TRACER_HAS_INSTANCES(shading), scene, frame, ray.left_instance,
+                                  ray.left, light.material, is_behind, ray.direction, distance_to));
         if (frame->has_holes != 0)
             found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
     }

@@ -116,13 +116,13 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
 #define PATH_TRACER_FIRST_LAYER_BLOCK 0x80000000u
 
 /// The share of light that comes as far as `limit` along a shadow ray.
-HEADRACE_FUNCTION float light_through(const SceneView* scene, Ray ray, float limit) {
+HEADRACE_FUNCTION float light_through(HEADRACE_ANY(bool) has_instances, const SceneView* scene, Ray ray,
+                                      float limit) {
     float light = 1;
     for (uint32_t layer = 0; layer < PATH_TRACER_MOST_LAYERS; ++layer) {
-        const Hit hit = nearest_hit(HEADRACE_CONSTANT(bool, true), scene, &ray);
+        const Hit hit = nearest_hit(has_instances, scene, &ray);
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.distance >= limit) return light;
-        const Triangle triangle =
-            triangle_of(HEADRACE_CONSTANT(bool, true), scene, hit.instance, hit.triangle);
+        const Triangle triangle = triangle_of(has_instances, scene, hit.instance, hit.triangle);
         if (triangle.id == ray.goal_id) return light;
         const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0, hit.instance};
         light *= 1 - opacity_at(scene, triangle.material, &point);
@@ -143,7 +143,7 @@ HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(int) shading, const SceneView* s
     const FoundLight found = find_light(shading, scene, frame, ray, random);
     const float cosine = dot_of(lobe, found.ray.direction);
     if (!(found.limit > 0 && dot_of(normal, found.ray.direction) > 0 && cosine > 0) ||
-        is_blocked(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, &found.ray, found.limit))
+        is_blocked(PATH_TRACER_HAS_INSTANCES(shading), scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
     const float weight = share(found.density, diffuse_density(material, cosine));
     return rgb_scaled(rgb_mul(material->albedo, found.radiance),
@@ -159,8 +159,9 @@ HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView
     Rgb value = rgb_mul(bsdf_value(bsdf, found.ray.direction, &density), found.radiance);
     if (is_black(value)) return value;
     if (frame->has_holes != 0)
-        value = rgb_scaled(value, light_through(scene, found.ray, found.limit));
-    else if (is_blocked(HEADRACE_CONSTANT(bool, true), scene, &found.ray, found.limit))
+        value = rgb_scaled(value,
+                           light_through(PATH_TRACER_HAS_INSTANCES(shading), scene, found.ray, found.limit));
+    else if (is_blocked(PATH_TRACER_HAS_INSTANCES(shading), scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
     const float weight = found.is_seen ? share(found.density, density) : 1.0f;
     return rgb_scaled(value, weight * (float)frame->shadow_rays / found.density);
@@ -205,7 +206,7 @@ PATH_TRACER_LAYER bool lets_through(SceneView scene, Frame frame, PathVertex ver
 /// What a path finds where it leaves the scene: of an environment its share.
 HEADRACE_FUNCTION Rgb sky_radiance(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                    const PathVertex* vertex) {
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         if (frame->environment_columns != 0) {
             const Rgb radiance = environment_radiance(scene, frame, vertex->direction);
             if (!(vertex->density > 0)) return radiance;
@@ -231,19 +232,19 @@ typedef struct Meeting {
 /// layers than are followed.
 HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                     const PathVertex* vertex, Meeting* met) {
-    Ray ray = ray_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, frame, vertex);
+    Ray ray = ray_of(PATH_TRACER_HAS_INSTANCES(shading), scene, frame, vertex);
     float passed = 0; // of the way to the hit, up to the last surface that let the ray through
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         if (vertex->left == PATH_TRACER_NO_TRIANGLE)
             passed = dot_of(sub(ray.origin, camera_origin(&frame->camera, vertex->u, vertex->v)),
                             vertex->direction);
     }
     for (uint32_t layer = 0;; ++layer) {
-        met->hit = nearest_hit(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, &ray);
+        met->hit = nearest_hit(PATH_TRACER_HAS_INSTANCES(shading), scene, &ray);
         if (met->hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
-        met->triangle = triangle_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene,
-                                    met->hit.instance, met->hit.triangle);
-        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        met->triangle =
+            triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met->hit.instance, met->hit.triangle);
+        HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
             if (frame->has_holes != 0 &&
                 lets_through(*scene, *frame, *vertex, met->triangle, met->hit, passed, layer)) {
                 if (layer == PATH_TRACER_MOST_LAYERS) return false;
@@ -255,8 +256,7 @@ HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* 
         break;
     }
     met->distance_to = passed + met->hit.distance;
-    met->normal = normal_of(HEADRACE_CONSTANT(bool, shading == SHADING_FULL), scene, met->hit.instance,
-                            met->hit.triangle);
+    met->normal = normal_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met->hit.instance, met->hit.triangle);
     met->is_front = dot_of(met->normal, vertex->direction) < 0;
     if (!met->is_front) met->normal = negated(met->normal);
     met->cosine = -dot_of(met->normal, vertex->direction);
@@ -351,18 +351,18 @@ HEADRACE_FUNCTION void go_on_from_finish(HEADRACE_ANY(int) shading, const SceneV
                                          uint32_t textures_at, const Finish* finish, Random4 random,
                                          Rgb* radiance, PathVertex* next) {
     const CornerShading corners = fetch(scene->corner_shading, met->hit.triangle);
-    const Float3 smooth =
-        shading_normal_of(scene, met->hit.instance, corners, met->hit.u, met->hit.v, met->normal);
+    const Float3 smooth = shading_normal_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met->hit.instance,
+                                            corners, met->hit.u, met->hit.v, met->normal);
     Float3 facing = smooth, coat_normal = smooth;
     Finish values = *finish;
     if (textures_at != PATH_TRACER_NONE) {
         const SurfaceTextures textures = fetch(scene->surface_textures, textures_at);
         const SurfacePoint point = met_point(frame, vertex, &met->triangle, &met->hit, met->distance_to);
         give_textures_to(scene, &textures, &point, &values);
-        facing = leaning_normal(scene, textures.normal, textures.normal_scale, &point, smooth, met->normal,
-                                met->is_front);
-        coat_normal = leaning_normal(scene, textures.coat_normal, textures.coat_normal_scale, &point, smooth,
-                                     met->normal, met->is_front);
+        facing = leaning_normal(PATH_TRACER_HAS_INSTANCES(shading), scene, textures.normal,
+                                textures.normal_scale, &point, smooth, met->normal, met->is_front);
+        coat_normal = leaning_normal(PATH_TRACER_HAS_INSTANCES(shading), scene, textures.coat_normal,
+                                     textures.coat_normal_scale, &point, smooth, met->normal, met->is_front);
     }
     const Bsdf bsdf = bsdf_of(scene, &values, negated(vertex->direction), met->normal, facing, coat_normal,
                               met->is_front, corner_tint(scene, corners, met->hit.u, met->hit.v));
@@ -399,11 +399,11 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     }
     Material material = fetch(scene->materials, met.triangle.material);
     PathVertex here = *vertex;
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         here.throughput =
-            rgb_mul(here.throughput,
-                    left_by_glass(scene, frame, vertex->left_instance, vertex->left, met.triangle.material,
-                                  !met.is_front, vertex->direction, met.distance_to));
+            rgb_mul(here.throughput, left_by_glass(PATH_TRACER_HAS_INSTANCES(shading), scene, frame,
+                                                   vertex->left_instance, vertex->left, met.triangle.material,
+                                                   !met.is_front, vertex->direction, met.distance_to));
     }
     if (!is_black(material.emission)) {
         const float weight =
@@ -411,7 +411,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
                 ? share(vertex->density, shadow_ray_density(frame, met.triangle.inverse_density,
                                                             met.distance_to * met.distance_to, met.cosine))
                 : 1.0f;
-        HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+        HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
             SurfacePoint point = met_point(frame, vertex, &met.triangle, &met.hit, met.distance_to);
             if (vertex->density > 0) point.part = 0; // as shadow rays see it, which share it
             material.emission = textured_emission(scene, material.textures, &point, material.emission);
@@ -428,7 +428,7 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
     next->u = inside(met.hit.u);
     next->v = inside(met.hit.v);
     const Random4 random = random_block(frame, vertex->key, vertex->sample, met.hits, 0);
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_FULL) {
+    HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         next->hits_and_length = hits_and_length(met.hits, length_of(vertex) + met.distance_to);
         const Finish finish = fetch(scene->finishes, met.triangle.material);
         go_on_from_finish(shading, scene, frame, &here, &met, material.textures, &finish, random, radiance,

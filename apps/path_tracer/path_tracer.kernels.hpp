@@ -35,6 +35,7 @@ struct AnyTracePath {
 struct TracePath : AnyTracePath<SHADING_FLAT> {};
 struct TracePathWithCorners : AnyTracePath<SHADING_CORNERS> {};
 struct TracePathWithFinishes : AnyTracePath<SHADING_FULL> {};
+struct TracePathWithInstances : AnyTracePath<SHADING_INSTANCES> {};
 
 /// Seeds of the consumer-producer kernel: a work index is one path, which begins at the camera.
 struct CameraPaths {
@@ -65,6 +66,7 @@ struct AnyTraceSegment {
 struct TraceSegment : AnyTraceSegment<SHADING_FLAT> {};
 struct TraceSegmentWithCorners : AnyTraceSegment<SHADING_CORNERS> {};
 struct TraceSegmentWithFinishes : AnyTraceSegment<SHADING_FULL> {};
+struct TraceSegmentWithInstances : AnyTraceSegment<SHADING_INSTANCES> {};
 
 /// Consumer: what a path from the camera meets first.
 struct FindFirstHits {

@@ -181,7 +181,7 @@ Finish finish_of(const SurfaceDescription& surface, const Placement& placement, 
 void prepare_finishes(const Scene& scene, Scattering scattering, bool is_full, PreparedScene& prepared) {
     prepared.shading = scene.normals.empty() && scene.colours.empty() ? SHADING_FLAT : SHADING_CORNERS;
     if (is_full || !std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
-        prepared.shading = SHADING_FULL;
+        prepared.shading = prepared.instances.empty() ? SHADING_FULL : SHADING_INSTANCES;
         AlbedoTables tables(scattering);
         for (const SurfaceDescription& surface : scene.materials)
             prepared.finishes.push_back(finish_of(surface, prepared.placement, tables));

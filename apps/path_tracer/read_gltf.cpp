@@ -1,5 +1,6 @@
 // apps/path_tracer/read_gltf.cpp - glTF 2.0: nodes, triangles, cameras.
 #include "corner_shading.hpp"
+#include "gltf_draco.hpp"
 #include "gltf_extensions.hpp"
 #include "gltf_file.hpp"
 #include "gltf_instances.hpp"
@@ -220,7 +221,7 @@ private:
     void add_primitive(const std::string& which, const Json& primitive, const GltfPose& pose, Part part) {
         constexpr std::uint64_t triangles = 4, strip = 5, fan = 6;
         name_extensions(primitive, not_shown_);
-        const std::uint64_t mode = file_.size(primitive, "mode", triangles);
+        std::uint64_t mode = file_.size(primitive, "mode", triangles);
         if (mode < triangles) return not_shown_.add("points and lines");
         if (mode > fan) file_.refuse(which + " has the mode " + std::to_string(mode) + "; export it again");
         const auto attributes = primitive.find("attributes");
@@ -232,21 +233,27 @@ private:
             if (name.starts_with("COLOR_") && name != "COLOR_0")
                 not_shown_.add("vertex colours but the first");
         const bool is_compressed = extension(primitive, "KHR_draco_mesh_compression") != nullptr;
-        if (is_compressed && !file_.list("accessors")[*position].contains("bufferView"))
-            file_.refuse(which +
-                         " is compressed with Draco alone, which is not read; export it uncompressed");
+        if (is_compressed && !reads_draco() && !file_.list("accessors")[*position].contains("bufferView"))
+            file_.refuse(which + " is compressed with Draco alone, which this program was built without; "
+                                 "export it uncompressed, or build with libdraco-dev");
 
-        const GltfAccessor& positions = accessor(*position, "VEC3", which + " (POSITION)");
+        const auto draco = draco_.primitive(primitive, which);
+        if (draco) mode = triangles;
+        const GltfAccessor& positions = accessor(*position, "VEC3", which + " (POSITION)", draco, "POSITION");
         const GltfAccessor* const normals =
-            of_vertices("NORMAL", {"VEC3"}, *attributes, positions.count(), which);
+            of_vertices("NORMAL", {"VEC3"}, *attributes, positions.count(), which, draco);
         const GltfAccessor* const colours =
-            of_vertices("COLOR_0", {"VEC3", "VEC4"}, *attributes, positions.count(), which);
+            of_vertices("COLOR_0", {"VEC3", "VEC4"}, *attributes, positions.count(), which, draco);
         const auto index = file_.reference(primitive, "indices", "accessors");
-        const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
+        const GltfAccessor* const indices = draco   ? draco->indices
+                                            : index ? &accessor(*index, "SCALAR", which)
+                                                    : nullptr;
         const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
         const FindAttribute find = [&](const Json& among, const std::string& name, const auto& types,
                                        const std::string& of) {
-            return of_vertices(name.c_str(), types, among, positions.count(), of);
+            const bool is_of_target = &among != &*attributes; // which no extension compresses
+            return of_vertices(name.c_str(), types, among, positions.count(), of,
+                               is_of_target ? std::nullopt : draco);
         };
         const MorphTargets targets(file_, primitive, pose, which, find);
         VertexTransforms transforms(file_, joints_, pose, *attributes, which, find, not_shown_);
@@ -341,22 +348,27 @@ private:
 
     /// An attribute of all vertices, of one of these types. Null: the primitive has none.
     const GltfAccessor* of_vertices(const char* attribute, std::initializer_list<std::string_view> types,
-                                    const Json& attributes, std::uint64_t vertices,
-                                    const std::string& which) {
+                                    const Json& attributes, std::uint64_t vertices, const std::string& which,
+                                    const std::optional<GltfDraco::Primitive>& draco) {
         const auto index = file_.reference(attributes, attribute, "accessors");
         if (!index) return nullptr;
         const std::string own = file_.text(file_.list("accessors")[*index], "type");
         const auto type = std::find(types.begin(), types.end(), own);
-        const GltfAccessor& found =
-            accessor(*index, type == types.end() ? *types.begin() : *type, which + " (" + attribute + ")");
+        const GltfAccessor& found = accessor(*index, type == types.end() ? *types.begin() : *type,
+                                             which + " (" + attribute + ")", draco, attribute);
         if (found.count() < vertices)
             file_.refuse(which + " has " + std::to_string(found.count()) + " elements of " + attribute +
                          " for " + std::to_string(vertices) + " vertices; export it again");
         return &found;
     }
 
-    /// Read once, however many nodes show it.
-    const GltfAccessor& accessor(std::size_t index, std::string_view type, const std::string& of) {
+    /// Read once, however many nodes show it. `draco`: has the numbers if it has the attribute
+    const GltfAccessor& accessor(std::size_t index, std::string_view type, const std::string& of,
+                                 const std::optional<GltfDraco::Primitive>& draco = std::nullopt,
+                                 const char* attribute = "") {
+        if (draco)
+            if (const GltfAccessor* found = draco_.attribute(*draco, attribute, index, type, of))
+                return *found;
         const auto key = std::pair(index, type);
         const auto known = accessors_.find(key);
         if (known != accessors_.end()) return known->second;
@@ -365,6 +377,7 @@ private:
 
     GltfFile file_;
     GltfJoints joints_{file_};
+    GltfDraco draco_{file_};
     Scene scene_;
     NotShown not_shown_;
     GltfMaterials materials_;

@@ -155,7 +155,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
-        (frame.shading == SHADING_FULL      ? ", finishes"
+        (frame.shading == SHADING_INSTANCES ? ", instances"
+         : frame.shading == SHADING_FULL    ? ", finishes"
          : frame.shading == SHADING_CORNERS ? ", corners"
                                             : ""));
     read_scene(job, scene);
@@ -170,6 +171,9 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         break;
     case SHADING_FULL:
         use_kernel<TracePathWithFinishes, TraceSegmentWithFinishes>(job, kernel, frame, view, chosen, film);
+        break;
+    case SHADING_INSTANCES:
+        use_kernel<TracePathWithInstances, TraceSegmentWithInstances>(job, kernel, frame, view, chosen, film);
         break;
     }
     job.opencl(opencl_kernel(kernel, shading),
@@ -188,7 +192,7 @@ headrace::Job first_hits_job(const Frame& frame, uint32_t samples, const SceneDo
     job.reads(none).accumulates(hits).kernel([=](headrace::Task& task) {
         return FindFirstHits{view_in(task, scene), frame, task.sum(hits)};
     });
-    headrace::OpenClKernel kernel = opencl_kernel(KernelChoice::consumer, SHADING_FULL);
+    headrace::OpenClKernel kernel = opencl_kernel(KernelChoice::consumer, SHADING_INSTANCES);
     kernel.options += " -DFIRST_HITS";
     job.opencl(kernel, [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
         add_scene(arguments, task, scene);

@@ -232,8 +232,9 @@ struct Surroundings {
 /// PLY       polygons and triangle strips
 /// glTF      base colour, metal and roughness, emissive factor, alpha modes and the KHR_materials_ extensions
 ///           clearcoat, emissive_strength, ior, sheen, specular, transmission and volume;
-///           KHR_lights_punctual, KHR_mesh_quantization, KHR_texture_transform, EXT_mesh_gpu_instancing.
-///           Skins and morph targets as they are without animations
+///           KHR_lights_punctual, KHR_mesh_quantization, KHR_texture_transform, EXT_mesh_gpu_instancing;
+///           EXT_meshopt_compression and KHR_draco_mesh_compression, if the program was built with their
+///           libraries. Skins and morph targets as they are without animations
 /// Textures  of glTF for all of these and for normals; of MTL map_Kd, map_Ke, map_d and norm; of PLY
 ///           TextureFile. One may be missing or broken, or the mesh has no texture coordinates: then a colour
 ///           is `albedo` instead, and nothing is metal, glass or a lamp because of the factor of a texture

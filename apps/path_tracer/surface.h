@@ -48,10 +48,10 @@ HEADRACE_FUNCTION TexturePoint way_in_picture(const Texture* texture, TexturePoi
 ///
 /// `place`: of the texture. `scale`: of how far it leans
 /// `shading`: on the side from which the triangle's corners run counter-clockwise
-HEADRACE_FUNCTION Float3 textured_normal(const SceneView* scene, uint32_t place, float scale,
-                                         const SurfacePoint* point, Float3 shading) {
-    const Triangle triangle =
-        triangle_of(HEADRACE_CONSTANT(bool, true), scene, point->instance, point->triangle);
+HEADRACE_FUNCTION Float3 textured_normal(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                         uint32_t place, float scale, const SurfacePoint* point,
+                                         Float3 shading) {
+    const Triangle triangle = triangle_of(has_instances, scene, point->instance, point->triangle);
     const Texture texture = fetch(scene->textures, place);
     const CornerPlaces places = corner_places(scene, point->triangle, texture.set);
     const Float3 to_b = sub(triangle.b, triangle.a), to_c = sub(triangle.c, triangle.a);
@@ -76,11 +76,12 @@ HEADRACE_FUNCTION Float3 textured_normal(const SceneView* scene, uint32_t place,
 }
 
 /// The same for a normal on the side of `normal`, the triangle's; `is_front`: that is the side above.
-HEADRACE_FUNCTION Float3 leaning_normal(const SceneView* scene, uint32_t place, float scale,
-                                        const SurfacePoint* point, Float3 shading, Float3 normal,
-                                        bool is_front) {
+HEADRACE_FUNCTION Float3 leaning_normal(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                        uint32_t place, float scale, const SurfacePoint* point,
+                                        Float3 shading, Float3 normal, bool is_front) {
     if (place == PATH_TRACER_NONE) return shading;
-    const Float3 leaning = textured_normal(scene, place, scale, point, is_front ? shading : negated(shading));
+    const Float3 leaning =
+        textured_normal(has_instances, scene, place, scale, point, is_front ? shading : negated(shading));
     return on_side_of(is_front ? leaning : negated(leaning), normal);
 }
 

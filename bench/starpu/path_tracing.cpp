@@ -30,7 +30,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
                     __global const CornerShading* corner_shading, __global const CornerColours* corner_colours, __global float* part, Frame frame, uint first, uint pixels) {
     const ulong sample = get_global_id(0) / pixels;
     const ulong index = sample * (frame.width * frame.height) + first + get_global_id(0) % pixels;
-    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, 0, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
+    hr_consume((HrLane*)0, index, nodes, triangles, details, materials, lights, 0, corner_shading, corner_colours, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, part - 3 * (ulong)first, frame);
 }
 )";
 
@@ -55,7 +55,7 @@ public:
                  vectors_.add(std::span(scene.details)),       vectors_.add(std::span(scene.materials)),
                  vectors_.add(std::span(scene.lights)),        vectors_.add(std::span(scene.corner_shading)),
                  vectors_.add(std::span(scene.corner_colours))} {
-        if (scene.shading == SHADING_FULL)
+        if (scene.shading >= SHADING_FULL)
             throw headrace::Error{headrace::ErrorKind::invalid_argument,
                                   "the comparison with StarPU has no textures, no rough surfaces and nothing "
                                   "that is not opaque; "
@@ -116,6 +116,7 @@ private:
                               {},
                               view<CornerShading>(buffers[5]),
                               view<CornerColours>(buffers[6]),
+                              {},
                               {},
                               {},
                               {},

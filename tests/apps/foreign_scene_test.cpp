@@ -303,7 +303,7 @@ using ForeignGltf = ForeignScene;
 TEST_F(ForeignGltf, RequiredExtensionsAreKnownOrRefusedByName) {
     GltfParts parts;
     for (const char* name : {"EXT_mesh_gpu_instancing", "FOO_bar", "KHR_materials_pbrSpecularGlossiness",
-                             "KHR_draco_mesh_compression", "KHR_texture_basisu"}) {
+                             "KHR_texture_basisu"}) {
         parts.extra =
             R"(,"extensionsUsed":[")" + std::string(name) + R"("],"extensionsRequired":[")" + name + R"("])";
         EXPECT_TRUE(mentions(refusal("r.gltf", parts.embedded()), name));
@@ -447,17 +447,6 @@ TEST_F(ForeignGltf, AccessorsMayBeSparse) {
     EXPECT_EQ(t.c, (Point{0, 1, 0}));
     text.replace(text.find(R"("count":2,"indices")"), 9, R"("count":9)");
     EXPECT_TRUE(mentions(refusal("s.gltf", text), "reaches past"));
-}
-
-TEST_F(ForeignGltf, DracoMayBeUsedBesidePlainNumbers) {
-    GltfParts parts;
-    parts.extra = R"(,"extensionsUsed":["KHR_draco_mesh_compression"])";
-    parts.primitive_extra = R"(,"extensions":{"KHR_draco_mesh_compression":{"bufferView":7}})";
-    EXPECT_EQ(load(parts).triangles.size(), 1u);
-    EXPECT_EQ(load(parts).notes.size(), 0u); // nothing is missing
-    std::string text = parts.embedded();     // without the plain numbers nothing is left to show
-    text.replace(text.find(R"("accessors":[{"bufferView":0,)"), 29, R"("accessors":[{)");
-    EXPECT_TRUE(mentions(refusal("d.gltf", text), "Draco"));
 }
 
 TEST_F(ForeignGltf, ChunksMayLackTheirPadding) {

@@ -21,6 +21,23 @@ inline std::string base64(const std::string& bytes) {
     return text;
 }
 
+/// A .glb of this JSON and its binary chunk.
+inline std::string glb_of(std::string text, std::string bytes) {
+    std::string glb = "glTF";
+    text.resize((text.size() + 3) / 4 * 4, ' ');
+    bytes.resize((bytes.size() + 3) / 4 * 4, '\0');
+    const auto word = [&glb](std::size_t value) {
+        const auto fixed = static_cast<std::uint32_t>(value);
+        glb.append(reinterpret_cast<const char*>(&fixed), 4);
+    };
+    word(2);
+    word(28 + text.size() + bytes.size());
+    word(text.size());
+    glb += "JSON" + text;
+    word(bytes.size());
+    return glb + std::string("BIN\0", 4) + bytes;
+}
+
 struct GltfParts {
     std::vector<float> positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     std::vector<std::uint16_t> indices = {0, 1, 2};
@@ -52,21 +69,7 @@ struct GltfParts {
     [[nodiscard]] std::string embedded() const {
         return json("data:application/octet-stream;base64," + base64(buffer()));
     }
-    [[nodiscard]] std::string binary() const {
-        std::string text = json(""), bytes = buffer(), glb = "glTF";
-        text.resize((text.size() + 3) / 4 * 4, ' ');
-        bytes.resize((bytes.size() + 3) / 4 * 4, '\0');
-        const auto word = [&glb](std::size_t value) {
-            const auto fixed = static_cast<std::uint32_t>(value);
-            glb.append(reinterpret_cast<const char*>(&fixed), 4);
-        };
-        word(2);
-        word(28 + text.size() + bytes.size());
-        word(text.size());
-        glb += "JSON" + text;
-        word(bytes.size());
-        return glb + std::string("BIN\0", 4) + bytes;
-    }
+    [[nodiscard]] std::string binary() const { return glb_of(json(""), buffer()); }
 };
 
 } // namespace path_tracer::test

@@ -84,9 +84,11 @@ auto with_shading(const Frame& frame, const Use& use) {
     case SHADING_CORNERS:
         return use(std::integral_constant<int, SHADING_CORNERS>{});
     case SHADING_FULL:
+        return use(std::integral_constant<int, SHADING_FULL>{});
+    case SHADING_INSTANCES:
         break;
     }
-    return use(std::integral_constant<int, SHADING_FULL>{});
+    return use(std::integral_constant<int, SHADING_INSTANCES>{});
 }
 
 } // namespace

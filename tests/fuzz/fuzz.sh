@@ -18,7 +18,7 @@ read_bodies_*) app=$apps/barnes_hut sources="$shared $(for part in column_names 
 read_snapshot) app=$apps/barnes_hut sources="$shared $app/snapshot.cpp" ;;
 read_obj | read_mtl | read_ply | read_gltf)
     app=$apps/path_tracer
-    libraries="-lpng -ljpeg -ltbb -lOpenEXR -lIex -lImath -lstb"
+    libraries="-lpng -ljpeg -ltbb -lOpenEXR -lIex -lImath -lstb -lmeshoptimizer -ldraco"
     sources="$shared $(echo "$app"/read_*.cpp) $(echo "$app"/gltf_*.cpp) $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp $app/texture_image.cpp
              $apps/video/jpeg_picture.cpp $apps/video/png_picture.cpp" ;;
 read_film | read_picture | read_frame_names)
@@ -38,7 +38,7 @@ esac
 printf '%s\n' "$root/tests/fuzz/$target.cpp" "$root/tests/fuzz/quiet.cpp" $sources "$root/core/base/error.cpp" "$root/core/base/log.cpp" |
     xargs -P "$(nproc)" -I SOURCE sh -ec 'name=$(echo "${1#"$2"/}" | tr / _); shift 2; out=$1; shift; exec "$@" -o "$out/$name.o"' \
         fuzz.sh SOURCE "$root" "$work/objects" ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined \
-        -fno-sanitize-recover=all -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL \
+        -fno-sanitize-recover=all -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 -DHEADRACE_MESHOPTIMIZER -DHEADRACE_DRACO -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL \
         -isystem /usr/include/OpenEXR -isystem /usr/include/Imath -I"$root/core/include" -I"$root/devices/include" -I"$root/persistent/include" -I"$root/domains/include" \
         -I"$root/core/internal" -I"$root/devices/internal" -I"$root/domains/internal" -I"$root/core" -I"$root/devices" -I"$root/domains" -I"$apps" -I"$app" -I"$root/tests" -c SOURCE
 ${CLANGXX:-clang++-15} -fsanitize=fuzzer,address,undefined "$work"/objects/*.o -lspdlog -lfmt -ltomlplusplus ${libraries:-} -o "$work/fuzz"
