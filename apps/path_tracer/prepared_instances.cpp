@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 namespace path_tracer {
 namespace {
@@ -92,25 +93,26 @@ Box placed_box(const Box& box, const Transform& map) {
 void join_twins(std::vector<Instance>& instances) {
     std::vector<uint32_t> sorted(instances.size());
     std::iota(sorted.begin(), sorted.end(), 0u);
-    const auto compare = [&](uint32_t one, uint32_t other) {
-        const Instance &a = instances[one], &b = instances[other];
-        if (a.root != b.root) return a.root < b.root ? -1 : 1;
-        return std::memcmp(&a.placed, &b.placed, sizeof a.placed + sizeof a.low);
+    using Numbers = std::array<float, sizeof(AffineMap) / sizeof(float)>;
+    const auto what_and_where = [&](uint32_t i) {
+        const Instance& instance = instances[i];
+        return std::tuple(instance.root, std::bit_cast<Numbers>(instance.placed),
+                          std::bit_cast<Numbers>(instance.low));
     };
     std::sort(sorted.begin(), sorted.end(), [&](uint32_t one, uint32_t other) {
-        const int order = compare(one, other);
-        return order != 0 ? order < 0 : one < other;
+        const auto first = what_and_where(one), second = what_and_where(other);
+        return first != second ? first < second : one < other;
     });
     for (std::size_t i = 0; i < sorted.size(); ++i)
-        instances[sorted[i]].id =
-            i > 0 && compare(sorted[i - 1], sorted[i]) == 0 ? instances[sorted[i - 1]].id : sorted[i];
+        instances[sorted[i]].id = i > 0 && what_and_where(sorted[i - 1]) == what_and_where(sorted[i])
+                                      ? instances[sorted[i - 1]].id
+                                      : sorted[i];
 }
 
 } // namespace
 
 std::vector<Box> place_instances(const Scene& scene, const std::vector<PreparedMesh>& meshes,
                                  PreparedScene& prepared) {
-    static_assert(offsetof(Instance, low) == sizeof(AffineMap));
     std::vector<Box> boxes;
     boxes.reserve(scene.instances.size());
     prepared.instances.reserve(scene.instances.size());

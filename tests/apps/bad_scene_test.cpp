@@ -110,7 +110,7 @@ TEST_F(BadScene, Ply) {
                    "truncated");
     expect_refused("a.ply", ply("binary_little_endian", "99999999999999999999999999", "1") + "0123456789",
                    "truncated");
-    expect_refused("a.ply", ply("binary_little_endian", "2", "1") + std::string(24, '\0') + "\3\0\0\0\0",
+    expect_refused("a.ply", ply("binary_little_endian", "2", "1") + std::string(24, '\0') + "\3",
                    "truncated");
     expect_refused("a.ply",
                    "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty "

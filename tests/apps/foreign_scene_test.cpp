@@ -302,8 +302,8 @@ using ForeignGltf = ForeignScene;
 
 TEST_F(ForeignGltf, RequiredExtensionsAreKnownOrRefusedByName) {
     GltfParts parts;
-    for (const char* name : {"EXT_texture_webp", "FOO_bar", "KHR_materials_pbrSpecularGlossiness",
-                             "KHR_texture_basisu"}) {
+    for (const char* name :
+         {"EXT_texture_webp", "FOO_bar", "KHR_materials_pbrSpecularGlossiness", "KHR_texture_basisu"}) {
         parts.extra =
             R"(,"extensionsUsed":[")" + std::string(name) + R"("],"extensionsRequired":[")" + name + R"("])";
         EXPECT_TRUE(mentions(refusal("r.gltf", parts.embedded()), name));

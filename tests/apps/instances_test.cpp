@@ -160,7 +160,7 @@ TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
         for (const Rgb& pixel : film) sum = sum + pixel;
         return sum;
     };
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < 4; ++round) {
         SurfaceDescription tinted = glass(1.4f), shiny = lambert(0.6f), lamp = lambert(0, 30);
         tinted.absorption = {0.1f, 0.5f, 1};
         tinted.roughness = round % 2 == 0 ? 0 : 0.3f;
@@ -229,9 +229,10 @@ TEST(ManyInstances, TakeLittleMemory) {
     mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 0.4f, 3);
     std::vector<Transform> places;
     constexpr int side = 60;
-    for (int i = 0; i < side * side * side; ++i)
-        places.push_back(*transform_of({double(i % side), double(i / side % side), double(i / side / side)},
-                                       {0, 0, 0, 1}, {1, 1, 1}));
+    for (int x = 0; x < side; ++x)
+        for (int y = 0; y < side; ++y)
+            for (int z = 0; z < side; ++z)
+                places.push_back(*transform_of({1.0 * x, 1.0 * y, 1.0 * z}, {0, 0, 0, 1}, {1, 1, 1}));
     SceneBuilder single;
     single.material(lambert(0.5f));
     const PreparedScene ready = prepare_scene(with_instances(single.scene(), mesh.scene(), places));
