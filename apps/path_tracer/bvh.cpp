@@ -23,8 +23,6 @@ constexpr float worth_a_spatial_split = 1e-5f;
 /// References for each triangle, at most.
 constexpr double most_references = 1.5;
 
-constexpr std::size_t most_positions = (std::size_t{1} << 28) - 1; // a child has 28 bits for one
-
 struct BuildNode {
     Box box;
     std::vector<Reference> references;      // of a leaf
@@ -49,7 +47,7 @@ BvhNode node_over(const Box& zero, uint32_t child0, const Box& one, uint32_t chi
 
 class Builder {
 public:
-    /// Of triangles, or, without, of instances.
+    /// `triangles`: none for a hierarchy over instances
     Builder(std::span<const Triangle> triangles, float margin, unsigned most_depth)
         : triangles_(triangles), margin_(margin), most_depth_(most_depth) {}
 
@@ -203,16 +201,12 @@ uint32_t append_nodes(std::vector<BvhNode>& to, const std::vector<BvhNode>& node
     return root;
 }
 
-Bvh joined(Bvh first, const Bvh& second, float margin) {
-    Bvh both;
-    both.nodes.emplace_back();
-    const uint32_t one = append_nodes(both.nodes, first.nodes, 0);
-    const uint32_t other = append_nodes(both.nodes, second.nodes, static_cast<uint32_t>(first.order.size()));
-    both.nodes.front() = node_over(first.box, one << 4, second.box, other << 4, margin);
-    both.order = std::move(first.order);
-    both.order.insert(both.order.end(), second.order.begin(), second.order.end());
-    both.depth = 1 + std::max(first.depth, second.depth);
-    both.box = united(first.box, second.box);
+std::vector<BvhNode> joined(const Bvh& of_triangles, uint32_t first_triangle, const Bvh& of_instances,
+                            float margin) {
+    std::vector<BvhNode> both(1);
+    const uint32_t one = append_nodes(both, of_triangles.nodes, first_triangle);
+    const uint32_t other = append_nodes(both, of_instances.nodes, 0);
+    both.front() = node_over(of_triangles.box, one << 4, of_instances.box, other << 4, margin);
     return both;
 }
 

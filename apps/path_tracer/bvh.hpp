@@ -10,6 +10,9 @@
 
 namespace path_tracer {
 
+/// Of triangles in leaves: a child has 28 bits for one.
+constexpr std::size_t most_positions = (std::size_t{1} << 28) - 1;
+
 /// Nodes in depth-first order, the root first; and which triangle comes where in the leaves.
 struct Bvh {
     std::vector<BvhNode> nodes;
@@ -40,8 +43,9 @@ void check_positions(std::size_t count, std::string_view what);
 /// The same over boxes, each alone in a leaf, as the Instance of its number. `order` stays empty.
 [[nodiscard]] Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned most_depth);
 
-/// Puts one behind the other, both below a new root. Triangles of `second` lie behind those of `first`.
-[[nodiscard]] Bvh joined(Bvh first, const Bvh& second, float margin);
+/// The nodes of both, below a new root; triangles of the first lie in leaves from `first_triangle` on.
+[[nodiscard]] std::vector<BvhNode> joined(const Bvh& of_triangles, uint32_t first_triangle,
+                                          const Bvh& of_instances, float margin);
 
 /// Appends nodes whose triangles lie in leaves from `first_triangle` on. Returns the place of their root.
 uint32_t append_nodes(std::vector<BvhNode>& to, const std::vector<BvhNode>& nodes, uint32_t first_triangle);

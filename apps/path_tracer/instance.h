@@ -46,25 +46,27 @@ HEADRACE_FUNCTION float corner_error_of(HEADRACE_ANY(bool) has_instances, const 
     return 0;
 }
 
-/// True if both show one mesh at one place.
-HEADRACE_FUNCTION bool is_same_instance(const SceneView* scene, uint32_t one, uint32_t other) {
-    return one == other || (one != PATH_TRACER_NONE && other != PATH_TRACER_NONE &&
-                            scene->instances[one].id == scene->instances[other].id);
+/// sight_along for a ray that may leave an instance.
+HEADRACE_FUNCTION Sight sight_from(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray) {
+    Sight sight = sight_along(ray);
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        sight.origin_error = corner_error_of(has_instances, scene, ray->left_instance);
+    }
+    return sight;
 }
 
-/// A normal of a mesh, of length 1, as an instance has it.
+/// A normal of a mesh, of length 1, as an instance has it: what is outside stays outside.
 HEADRACE_FUNCTION Float3 placed_normal(const SceneView* scene, uint32_t instance, Float3 normal) {
-    const AffineMap placed = fetch(scene->instances, instance).placed;
-    const Float3 x = vec(placed.x.x, placed.x.y, placed.x.z), y = vec(placed.y.x, placed.y.y, placed.y.z),
-                 z = vec(placed.z.x, placed.z.y, placed.z.z);
-    // Cross products of edges go this way.
-    const Float3 turned =
-        vec(dot_of(cross_of(y, z), normal), dot_of(cross_of(z, x), normal), dot_of(cross_of(x, y), normal));
-    const Float3 outside = scene->instances[instance].mirrors != 0 ? negated(turned) : turned;
-    return normalised(scaled(outside, 1.0f / larger(larger(fabs(turned.x), fabs(turned.y)), fabs(turned.z))));
+    // Normals go the other way than points: by the transpose of the way back.
+    const AffineMap back = fetch(scene->instances, instance).to_mesh;
+    const Float3 placed = add(add(scaled(vec(back.x.x, back.x.y, back.x.z), normal.x),
+                                  scaled(vec(back.y.x, back.y.y, back.y.z), normal.y)),
+                              scaled(vec(back.z.x, back.z.y, back.z.z), normal.z));
+    const float size = larger(larger(fabs(placed.x), fabs(placed.y)), fabs(placed.z));
+    return normalised(scaled(placed, 1.0f / size)); // its square may be beyond what floats hold
 }
 
-/// The normal of a triangle, see TriangleDetail. Of a mirrored one, on the side that is outside of the mesh.
+/// The normal of a triangle: see TriangleDetail.
 HEADRACE_FUNCTION Float3 normal_of(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
                                    uint32_t instance, uint32_t index) {
     const Float3 normal = fetch(scene->details, index).normal;

@@ -39,19 +39,18 @@ HEADRACE_FUNCTION bool is_again(HEADRACE_ANY(bool) has_instances, const SceneVie
     if (hit->triangle == PATH_TRACER_NO_TRIANGLE) return false;
     if (scene->triangles[hit->triangle].id != triangle->id) return false;
     HEADRACE_IF_CONSTEXPR (has_instances) {
-        if (!is_same_instance(scene, instance, hit->instance)) return false;
+        if (instance != hit->instance) return false;
     }
     const Triangle other = triangle_of(has_instances, scene, hit->instance, hit->triangle);
     return is_same_point(triangle->a, other.a) && is_same_point(triangle->b, other.b);
 }
 
 /// True for triangles that the ray cannot meet: see Ray. No instance emits light, so none is its goal.
-HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
-                                 const SceneView* scene, const Ray* ray, const Triangle* triangle,
-                                 uint32_t instance) {
+HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances, const Ray* ray,
+                                 const Triangle* triangle, uint32_t instance) {
     if (any_hit && triangle->id == ray->goal_id) return true;
     if (triangle->id != ray->left_id) return false;
-    HEADRACE_IF_CONSTEXPR (has_instances) return is_same_instance(scene, instance, ray->left_instance);
+    HEADRACE_IF_CONSTEXPR (has_instances) return instance == ray->left_instance;
     return true;
 }
 
@@ -61,13 +60,16 @@ HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) 
 HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
                            HEADRACE_ANY(Rounding) how, const SceneView* scene, const Triangle* triangle,
                            uint32_t instance, uint32_t index, const Sight* sight, Hit* hit) {
-    const float corner_error = corner_error_of(has_instances, scene, instance);
+    float error = 0;
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        error = corner_error_of(has_instances, scene, instance) + sight->origin_error;
+    }
     SeenTriangle seen = seen_triangle(how, triangle, sight);
-    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR + corner_error)) return MET_NO;
+    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR + error)) return MET_NO;
     const Ray* ray = &sight->ray;
-    if (is_end_of(any_hit, has_instances, scene, ray, triangle, instance)) return MET_NO;
+    if (is_end_of(any_hit, has_instances, ray, triangle, instance)) return MET_NO;
     look_along(how, &seen, ray->direction);
-    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += corner_error;
+    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += error;
     const float farthest = hit->distance + hit->doubt;
     if (is_missed(&seen, farthest)) return MET_NO;
     const bool is_sure = how == ROUNDED_FASTEST ? is_met(&seen) : has_place(&seen);
@@ -92,7 +94,9 @@ HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneV
     const Triangle triangle = triangle_of(has_instances, scene, instance, index);
     SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
     look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
-    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += corner_error_of(has_instances, scene, instance);
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        seen.error += corner_error_of(has_instances, scene, instance) + sight->origin_error;
+    }
     if (!has_place(&seen)) return false;
     *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, instance, index);
     return true;
@@ -258,7 +262,7 @@ HEADRACE_FUNCTION_APART Hit decided_apart(
     uint32_t goal_id, float limit, uint32_t found_instance, uint32_t found, Waiting* waiting) {
     const SceneView scene = scene_of(nodes, triangles, details, instances);
     const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, left_instance, u, v, left_id, goal_id};
-    const Sight sight = sight_along(&ray);
+    const Sight sight = sight_from(has_instances, &scene, &ray);
     if (waiting->count > PATH_TRACER_MOST_DOUBTS)
         return walk(any_hit, has_instances, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
     Hit hit = no_hit(limit);
@@ -283,7 +287,7 @@ HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has
 
 HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray) {
     const float limit = PATH_TRACER_FAR_AWAY;
-    const Sight sight = sight_along(ray);
+    const Sight sight = sight_from(has_instances, scene, ray);
     Waiting waiting;
     waiting.count = 0;
     Hit hit = walk(HEADRACE_CONSTANT(bool, false), has_instances, HEADRACE_CONSTANT(bool, false), scene,
@@ -299,7 +303,7 @@ HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(bool) has_instances, const SceneV
 /// True if something lies between the ray's origin and `limit`.
 HEADRACE_FUNCTION bool is_blocked(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray,
                                   float limit) {
-    const Sight sight = sight_along(ray);
+    const Sight sight = sight_from(has_instances, scene, ray);
     Waiting waiting;
     waiting.count = 0;
     const Hit hit = walk(HEADRACE_CONSTANT(bool, true), has_instances, HEADRACE_CONSTANT(bool, false), scene,

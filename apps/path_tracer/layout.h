@@ -74,9 +74,7 @@ typedef struct __attribute__((aligned(16))) Instance {
     Float3 margin;      ///< by which boxes of the mesh are wider on each side
     float corner_error; ///< what floats move a placed corner, at most, as PATH_TRACER_SIGHT_ERROR
     uint32_t root;      ///< of the mesh, among the nodes
-    uint32_t id;        ///< that of the first one with the same mesh and the same map
-    uint32_t mirrors;   ///< 1: its map turns left hands into right ones
-    uint32_t unused;
+    uint32_t unused[3];
 } Instance;
 
 /// What a file says of a triangle's corners.

@@ -2,9 +2,10 @@
 #include "prepared_instances.hpp"
 #include "vector_math.hpp"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -47,11 +48,12 @@ float corner_error(const AffineMap& map, const Box& box) {
     return 11 * 0x1p-24f * std::max({parts(map.x), parts(map.y), parts(map.z)});
 }
 
-/// Along one axis of the mesh. In the scene, a ray is wrong by at most 2^-16 as a box of a mesh sees it. In
-/// 2^-24: 40 are what the triangle test allows a corner, 33 what placing moves it, and about 75 are rounding
-/// of the ray's origin and direction on their way into the mesh, and of the box test.
-float box_margin(const Point& row) {
-    return static_cast<float>(0x1p-16 * (std::abs(row.x) + std::abs(row.y) + std::abs(row.z)));
+/// Along one axis of the mesh, for a ray whose origin floats move by `error`. In the scene it is wrong by at
+/// most 2^-16 besides, as a box of a mesh sees it. In 2^-24: 40 are what the triangle test allows a corner,
+/// and about 75 are rounding of the ray's origin and direction on their way into the mesh, and of the box
+/// test.
+float box_margin(const MapRow& row, float error) {
+    return (0x1p-16f + error) * (std::abs(row.x) + std::abs(row.y) + std::abs(row.z));
 }
 
 std::optional<Instance> instance_of(const Transform& map, const PreparedMesh& mesh) {
@@ -68,10 +70,8 @@ std::optional<Instance> instance_of(const Transform& map, const PreparedMesh& me
         return rounded_row(row.x, row.y, row.z, -dot(row, map.shift));
     };
     instance.to_mesh = {back_row(back[0]), back_row(back[1]), back_row(back[2])};
-    instance.margin = {box_margin(back[0]), box_margin(back[1]), box_margin(back[2])};
     instance.corner_error = corner_error(instance.placed, mesh.box);
     instance.root = mesh.root;
-    instance.mirrors = map.mirrors() ? 1 : 0;
     return instance;
 }
 
@@ -88,45 +88,49 @@ Box placed_box(const Box& box, const Transform& map) {
     return placed;
 }
 
-/// Gives instances that show the same at the same place the id of the first of them, so that a ray that
-/// leaves one of them meets none of them there.
-void join_twins(std::vector<Instance>& instances) {
+/// The first of all that show the same mesh at the same place: others would only be in the way.
+std::vector<bool> are_first(const std::vector<SceneInstance>& instances) {
     std::vector<uint32_t> sorted(instances.size());
     std::iota(sorted.begin(), sorted.end(), 0u);
-    using Numbers = std::array<float, sizeof(AffineMap) / sizeof(float)>;
     const auto what_and_where = [&](uint32_t i) {
-        const Instance& instance = instances[i];
-        return std::tuple(instance.root, std::bit_cast<Numbers>(instance.placed),
-                          std::bit_cast<Numbers>(instance.low));
+        const auto numbers = [](Point p) { return std::array{p.x, p.y, p.z}; };
+        const auto& [mesh, place] = instances[i];
+        return std::tuple(mesh, numbers(place.columns[0]), numbers(place.columns[1]),
+                          numbers(place.columns[2]), numbers(place.shift));
     };
-    std::sort(sorted.begin(), sorted.end(), [&](uint32_t one, uint32_t other) {
+    tbb::parallel_sort(sorted.begin(), sorted.end(), [&](uint32_t one, uint32_t other) {
         const auto first = what_and_where(one), second = what_and_where(other);
         return first != second ? first < second : one < other;
     });
+    std::vector<bool> is_first(instances.size());
     for (std::size_t i = 0; i < sorted.size(); ++i)
-        instances[sorted[i]].id = i > 0 && what_and_where(sorted[i - 1]) == what_and_where(sorted[i])
-                                      ? instances[sorted[i - 1]].id
-                                      : sorted[i];
+        is_first[sorted[i]] = i == 0 || what_and_where(sorted[i - 1]) != what_and_where(sorted[i]);
+    return is_first;
 }
 
 } // namespace
 
-std::vector<Box> place_instances(const Scene& scene, const std::vector<PreparedMesh>& meshes,
-                                 PreparedScene& prepared) {
-    std::vector<Box> boxes;
-    boxes.reserve(scene.instances.size());
-    prepared.instances.reserve(scene.instances.size());
-    for (const SceneInstance& given : scene.instances) {
-        const PreparedMesh& mesh = meshes[given.mesh];
-        if (!mesh.has_area) continue;
-        const Transform map = placed(given, mesh, prepared.placement);
+PlacedInstances place_instances(const Scene& scene, const std::vector<PreparedMesh>& meshes,
+                                const Placement& placement) {
+    PlacedInstances result;
+    result.boxes.reserve(scene.instances.size());
+    result.instances.reserve(scene.instances.size());
+    const std::vector<bool> is_first = are_first(scene.instances);
+    for (std::size_t i = 0; i < scene.instances.size(); ++i) {
+        const PreparedMesh& mesh = meshes[scene.instances[i].mesh];
+        if (!is_first[i] || !mesh.has_area) continue;
+        const Transform map = placed(scene.instances[i], mesh, placement);
         const std::optional<Instance> instance = instance_of(map, mesh);
         if (!instance) continue;
-        prepared.instances.push_back(*instance);
-        boxes.push_back(placed_box(mesh.box, map));
+        result.corner_error = std::max(result.corner_error, instance->corner_error);
+        result.instances.push_back(*instance);
+        result.boxes.push_back(placed_box(mesh.box, map));
     }
-    join_twins(prepared.instances);
-    return boxes;
+    for (Instance& instance : result.instances)
+        instance.margin = {box_margin(instance.to_mesh.x, result.corner_error),
+                           box_margin(instance.to_mesh.y, result.corner_error),
+                           box_margin(instance.to_mesh.z, result.corner_error)};
+    return result;
 }
 
 } // namespace path_tracer

@@ -16,13 +16,18 @@ struct PreparedMesh {
     bool has_area;       ///< false: it has no triangle that can be met
 };
 
-/// By which boxes of instances are wider: what floats move placed corners comes on top of
-/// PATH_TRACER_BOX_MARGIN.
-constexpr float instance_box_margin = 2 * PATH_TRACER_BOX_MARGIN;
+struct PlacedInstances {
+    std::vector<Instance> instances;
+    std::vector<Box> boxes; ///< around each, in the scene
+    float corner_error = 0; ///< the largest
 
-/// Gives a prepared scene its instances, and returns the box around each, in the scene. Instances without an
-/// area are left out.
-[[nodiscard]] std::vector<Box> place_instances(const Scene& scene, const std::vector<PreparedMesh>& meshes,
-                                               PreparedScene& prepared);
+    /// By which boxes in the scene are wider on each side: floats move placed corners, and the origins of
+    /// rays that begin on them.
+    [[nodiscard]] float box_margin() const { return 2 * PATH_TRACER_BOX_MARGIN + 2 * corner_error; }
+};
+
+/// Instances without an area are left out, and of those that show one mesh at one place all but the first.
+[[nodiscard]] PlacedInstances place_instances(const Scene& scene, const std::vector<PreparedMesh>& meshes,
+                                              const Placement& placement);
 
 } // namespace path_tracer

@@ -218,11 +218,12 @@ public:
     Gathering(const Scene& scene, PreparedScene& prepared) : scene_(scene), prepared_(prepared) {}
 
     /// Appends the triangles of a part. Nothing if none has an area.
-    std::optional<Bvh> add(const SceneMesh& part, const Placement& placement, unsigned most_depth) {
+    std::optional<Bvh> add(const SceneMesh& part, const Placement& placement, float margin,
+                           unsigned most_depth) {
         PlacedTriangles given = placed(scene_, part, placement);
         if (given.triangles.empty()) return std::nullopt;
         join_twins(given);
-        Bvh bvh = build_bvh(given.triangles, PATH_TRACER_BOX_MARGIN, most_depth);
+        Bvh bvh = build_bvh(given.triangles, margin, most_depth);
         const auto before = static_cast<uint32_t>(areas_.size());
         for (const uint32_t index : bvh.order) {
             prepared_.triangles.push_back(given.triangles[index]);
@@ -248,32 +249,37 @@ private:
 /// Triangles, instances, and the nodes above both.
 void prepare_triangles(const Scene& scene, Gathering& gathering, PreparedScene& prepared) {
     const SceneMesh single{0, scene.single_triangles()};
-    if (scene.instances.empty()) {
-        const std::optional<Bvh> bvh = gathering.add(single, prepared.placement, PATH_TRACER_STACK);
-        prepared.nodes = bvh ? bvh->nodes : build_bvh({}, 0).nodes; // an Error
-        return;
-    }
     // The way down the scene, a step into a mesh, and the way down there fit into one stack.
     constexpr unsigned in_mesh = PATH_TRACER_STACK / 2 - 1, in_scene = in_mesh - 1;
-    const std::optional<Bvh> alone = gathering.add(single, prepared.placement, in_scene);
     std::vector<PreparedMesh> meshes;
     std::vector<BvhNode> nodes; // of all meshes
     for (const SceneMesh& mesh : scene.meshes) {
         const Placement placement = placement_of(surroundings_of(scene, mesh));
         const uint32_t first = gathering.count();
-        const std::optional<Bvh> bvh = gathering.add(mesh, placement, in_mesh);
+        const std::optional<Bvh> bvh = gathering.add(mesh, placement, PATH_TRACER_BOX_MARGIN, in_mesh);
         meshes.push_back({placement, bvh ? bvh->box : Box{}, 0, bvh.has_value()});
         if (bvh) meshes.back().root = append_nodes(nodes, bvh->nodes, first);
     }
-    check_positions(gathering.count(), "triangles with an area");
-    std::vector<Box> boxes = place_instances(scene, meshes, prepared);
-    if (boxes.empty()) {
-        prepared.nodes = alone ? alone->nodes : build_bvh({}, 0).nodes;
+    PlacedInstances placed = place_instances(scene, meshes, prepared.placement);
+    if (placed.instances.empty()) {
+        const uint32_t first = gathering.count();
+        const std::optional<Bvh> bvh =
+            gathering.add(single, prepared.placement, PATH_TRACER_BOX_MARGIN, PATH_TRACER_STACK);
+        if (!bvh) check_positions(0, "triangles with an area");
+        append_nodes(prepared.nodes, bvh->nodes, first);
         return;
     }
-    const Bvh of_instances = build_bvh_of_instances(boxes, instance_box_margin, in_scene);
-    prepared.nodes = alone ? joined(*alone, of_instances, instance_box_margin).nodes : of_instances.nodes;
+    const float margin = placed.box_margin();
+    const Bvh of_instances = build_bvh_of_instances(placed.boxes, margin, in_scene);
+    const uint32_t first = gathering.count();
+    if (const std::optional<Bvh> alone = gathering.add(single, prepared.placement, margin, in_scene))
+        prepared.nodes = joined(*alone, first, of_instances, margin);
+    else
+        prepared.nodes = of_instances.nodes;
+    check_positions(gathering.count(), "triangles with an area");
     const uint32_t first_node = append_nodes(prepared.nodes, nodes, 0);
+    check_positions(prepared.nodes.size(), "nodes above its triangles");
+    prepared.instances = std::move(placed.instances);
     for (Instance& instance : prepared.instances) instance.root += first_node;
 }
 

@@ -107,10 +107,10 @@ private:
     void show(const Json& node, const Transform& world) {
         name_extensions(node, not_shown_);
         if (const auto mesh = file_.reference(node, "mesh", "meshes")) {
-            const GltfPose pose = pose_of(file_, node, file_.list("meshes")[*mesh], world);
-            for (const Transform& place : gltf_places(file_, node, world, not_shown_)) {
+            GltfPose pose = pose_of(file_, node, file_.list("meshes")[*mesh], world);
+            for (const Transform& place : gltf_places(file_, node, pose, not_shown_)) {
+                pose.world = place;
                 shown_.push_back({*mesh, pose});
-                shown_.back().pose.world = place;
             }
         }
         add_light(file_, node, world, scene_);
@@ -144,70 +144,40 @@ private:
     /// What of a mesh is added to the triangles of the scene.
     enum class Part : std::uint8_t { all, lamps, all_but_lamps };
 
-    struct ShownMesh {
-        std::size_t mesh;
-        GltfPose pose;
-    };
-
     /// Most meshes as triangles of the scene. Those that would take much room so are added once, as
     /// instances, but for what shines, which shadow rays have to find.
     void add_meshes() {
-        std::map<std::size_t, std::uint64_t> uses;
-        for (const ShownMesh& shown : shown_) ++uses[shown.mesh];
-        std::map<std::size_t, bool> is_worth_it;
-        for (const auto& [mesh, count] : uses) {
-            if (count > 1) scene_.shown_instances += count;
-            is_worth_it[mesh] = (count - 1) * triangles_in(mesh) >= worth_an_instance;
-        }
-        std::vector<ShownMesh> kept;
-        for (const ShownMesh& shown : shown_) {
-            if (is_worth_it[shown.mesh] && is_good_for_instances(shown.pose))
-                kept.push_back(shown);
-            else
-                add_mesh(shown.mesh, shown.pose, Part::all);
-        }
-        add_lamps(kept);
-        std::map<std::size_t, uint32_t> numbers; // of meshes of the scene
-        for (const auto& [mesh, pose] : kept) {
-            const auto [number, is_new] =
-                numbers.try_emplace(mesh, static_cast<uint32_t>(scene_.meshes.size()));
-            if (is_new) {
-                const std::size_t first = scene_.triangles.size();
-                add_mesh(mesh, GltfPose{}, Part::all_but_lamps);
-                scene_.meshes.push_back({first, scene_.triangles.size() - first});
-                boxes_.push_back(surroundings_of(scene_, scene_.meshes.back()));
-            }
-            if (scene_.meshes[number->second].count == 0) continue; // it has lamps alone
-            if (!lies_within(boxes_[number->second], pose.world, farthest_coordinate))
-                file_.refuse("mesh " + std::to_string(mesh) +
-                             " has an instance that is not finite or farther than 1e30 from the origin; "
-                             "scale the scene down");
-            scene_.instances.push_back({number->second, pose.world});
-        }
-    }
-
-    void add_lamps(const std::vector<ShownMesh>& kept) {
-        std::map<std::size_t, bool> has_lamps;
-        for (const auto& [mesh, pose] : kept) {
-            const auto known = has_lamps.find(mesh);
-            if (known != has_lamps.end() && !known->second) continue;
+        scene_.shown_instances = repetitions_in(shown_);
+        const std::vector<bool> is_kept = kept_as_instances(file_, shown_);
+        for (std::size_t i = 0; i < shown_.size(); ++i)
+            if (!is_kept[i]) add_mesh(shown_[i].mesh, shown_[i].pose, Part::all);
+        std::map<std::size_t, bool> has_lamps; // meshes that are kept
+        for (std::size_t i = 0; i < shown_.size(); ++i) {
+            if (!is_kept[i]) continue;
+            const auto [lamps, is_new] = has_lamps.try_emplace(shown_[i].mesh, true);
+            if (!lamps->second) continue;
             const std::size_t before = scene_.triangles.size();
-            add_mesh(mesh, pose, Part::lamps);
-            has_lamps[mesh] = scene_.triangles.size() > before;
+            add_mesh(shown_[i].mesh, shown_[i].pose, Part::lamps);
+            lamps->second = scene_.triangles.size() > before;
         }
+        for (std::size_t i = 0; i < shown_.size(); ++i)
+            if (is_kept[i]) add_instance(shown_[i].mesh, shown_[i].pose.world);
     }
 
-    /// About so many.
-    std::uint64_t triangles_in(std::size_t mesh) const {
-        std::uint64_t corners = 0;
-        for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives")) {
-            auto accessor = file_.reference(primitive, "indices", "accessors");
-            const auto attributes = primitive.find("attributes");
-            if (!accessor && attributes != primitive.end())
-                accessor = file_.reference(*attributes, "POSITION", "accessors");
-            if (accessor) corners += file_.size(file_.list("accessors")[*accessor], "count", 0);
+    void add_instance(std::size_t mesh, const Transform& place) {
+        const auto [number, is_new] = numbers_.try_emplace(mesh, static_cast<uint32_t>(scene_.meshes.size()));
+        if (is_new) {
+            const std::size_t first = scene_.triangles.size();
+            add_mesh(mesh, GltfPose{}, Part::all_but_lamps);
+            scene_.meshes.push_back({first, scene_.triangles.size() - first});
+            boxes_.push_back(surroundings_of(scene_, scene_.meshes.back()));
         }
-        return corners / 3;
+        if (scene_.meshes[number->second].count == 0) return; // it has lamps alone
+        if (!lies_within(boxes_[number->second], place, farthest_coordinate))
+            file_.refuse("mesh " + std::to_string(mesh) +
+                         " has an instance that is not finite or farther than 1e30 from the origin; "
+                         "scale the scene down");
+        scene_.instances.push_back({number->second, place});
     }
 
     void add_mesh(std::size_t mesh, const GltfPose& pose, Part part) {
@@ -288,7 +258,7 @@ private:
                 places.push_back(targets.of(name, find(*attributes, name, {"VEC2"}, which), {"VEC2"}));
             }
         if (mode == triangles && count % 3 != 0)
-            scene_.notes.push_back(which + " ends within a triangle, which is left out");
+            note_once(which + " ends within a triangle, which is left out");
         const std::uint64_t step = mode == triangles ? 3 : 1;
         for (std::uint64_t i = 0; i + 3 <= count; i += step) {
             const bool is_turned = mode == strip && i % 2 == 1;
@@ -317,6 +287,12 @@ private:
             polygon.places = corner_places;
             add_polygon(scene_, polygon, material);
         }
+    }
+
+    /// A mesh may be added in many places.
+    void note_once(const std::string& note) {
+        if (std::find(scene_.notes.begin(), scene_.notes.end(), note) == scene_.notes.end())
+            scene_.notes.push_back(note);
     }
 
     [[nodiscard]] CornerColour colour_of(const MorphedAttribute& colours, std::uint64_t vertex) {
@@ -381,9 +357,10 @@ private:
     Scene scene_;
     NotShown not_shown_;
     GltfMaterials materials_;
-    std::vector<ShownMesh> shown_;    ///< in the order of the file
-    std::vector<Surroundings> boxes_; ///< of the scene's meshes
-    std::string camera_fault_;        ///< why a camera is left out
+    std::vector<ShownMesh> shown_;            ///< in the order of the file
+    std::map<std::size_t, uint32_t> numbers_; ///< of the scene's meshes, by their numbers in the file
+    std::vector<Surroundings> boxes_;         ///< of the scene's meshes
+    std::string camera_fault_;                ///< why a camera is left out
     std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };
 

@@ -41,11 +41,13 @@ HEADRACE_FUNCTION Hit no_hit(float limit) {
 typedef struct Sight {
     Ray ray;
     Float3 across, up;
+    float origin_error; ///< what floats move the origin, as they move corners: see Instance::corner_error
 } Sight;
 
 HEADRACE_FUNCTION Sight sight_along(const Ray* ray) {
     Sight sight;
     sight.ray = *ray;
+    sight.origin_error = 0;
     make_frame(ray->direction, &sight.across, &sight.up);
     return sight;
 }

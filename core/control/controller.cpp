@@ -227,7 +227,10 @@ Traffic Controller::traffic() const noexcept {
             from_device_.bytes.load(std::memory_order_relaxed)};
 }
 
-void Controller::release(Storage& storage) { free_replica(*storage.lifeline_); }
+void Controller::release(Storage& storage) {
+    const auto lifeline = storage.lifeline_; // the storage may end in there
+    free_replica(*lifeline);
+}
 
 void Controller::free_replica(Storage::Lifeline& lifeline) {
     for (;;) {
@@ -249,7 +252,7 @@ void Controller::free_replica(Storage::Lifeline& lifeline) {
             if (under_way.empty()) freed = drop(storage, replica);
         }
         if (freed) return;
-        // Continuations may run in here, and one of them may end the storage.
+        // This wait may run continuations. One of them may destroy the storage.
         for (const EventSlotPtr& slot : under_way) static_cast<void>(slot->get().outcome());
     }
 }

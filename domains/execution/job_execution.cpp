@@ -17,7 +17,7 @@ std::shared_ptr<JobExecution> JobExecution::make(Job job, Scheduling scheduling,
                                                std::move(left_out));
     return {made.release(), [](JobExecution* execution) {
                 std::unique_ptr<const JobExecution> last(execution);
-                if (EventState::runs_continuations()) let_go(std::move(last));
+                if (on_serial_executor() || EventState::runs_continuations()) let_go(std::move(last));
             }};
 }
 

@@ -45,11 +45,14 @@ Scene with_instances(Scene single, const Scene& mesh, const std::vector<Transfor
                colours = static_cast<uint32_t>(single.colours.size());
     single.normals.insert(single.normals.end(), mesh.normals.begin(), mesh.normals.end());
     single.colours.insert(single.colours.end(), mesh.colours.begin(), mesh.colours.end());
+    const auto textures = static_cast<uint32_t>(single.places.size());
+    single.places.insert(single.places.end(), mesh.places.begin(), mesh.places.end());
     const auto number = static_cast<uint32_t>(single.meshes.size());
     single.meshes.push_back({single.triangles.size(), mesh.triangles.size()});
     for (SceneTriangle triangle : mesh.triangles) {
         if (triangle.normals != SceneTriangle::none) triangle.normals += normals;
         if (triangle.colours != SceneTriangle::none) triangle.colours += colours;
+        if (triangle.places != SceneTriangle::none) triangle.places += textures;
         single.triangles.push_back(triangle);
     }
     for (const Transform& place : places) single.instances.push_back({number, place});
@@ -82,6 +85,12 @@ Scene flattened(const Scene& scene) {
                 if (place.mirrors()) std::swap(colours[0], colours[1]);
                 triangle.colours = static_cast<uint32_t>(flat.colours.size());
                 flat.colours.push_back(colours);
+            }
+            if (triangle.places != SceneTriangle::none) {
+                auto places = scene.places[triangle.places];
+                if (place.mirrors()) std::swap(places[0], places[1]);
+                triangle.places = static_cast<uint32_t>(flat.places.size());
+                flat.places.push_back(places);
             }
             if (place.mirrors()) std::swap(triangle.a, triangle.b);
             flat.triangles.push_back(triangle);
@@ -154,6 +163,63 @@ TEST_P(Instances, NoRayLeavesAClosedMesh) {
     }
 }
 
+TEST_P(Instances, NoRayThatLeavesOneLeavesTheRoom) {
+    // The floor goes through the bodies: rays begin beside it, on either side of the corner that they make.
+    SceneBuilder single, mesh;
+    single.material(lambert(0.5f)).box({-4, -4, -4}, {4, 4, 4}).box({-4, -4, -4}, {4, 0, 4});
+    mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2);
+    for (int round = 0; round < 100; ++round) {
+        std::vector<Transform> places;
+        for (int i = 0; i < 8; ++i) {
+            places.push_back(any_place(2, 0.05, 1, round % 2 == 0 ? 1 : 30));
+            places.back().shift.y = 0;
+        }
+        const PreparedScene ready = prepare_scene(with_instances(single.scene(), mesh.scene(), places));
+        const Frame frame = small_frame(ready, {{0, 0, 3}, {0, 0, 0}, 40}, 1, 1);
+        for (int i = 0; i < 1000; ++i) {
+            PathVertex vertex = begin_path(frame, 0);
+            vertex.left_instance = static_cast<uint32_t>(random() % ready.instances.size());
+            do vertex.left = static_cast<uint32_t>(random() % ready.triangles.size());
+            while (ready.triangles[vertex.left].id < single.scene().triangles.size());
+            vertex.u = static_cast<float>(i % 3 == 0 ? 1e-6 : between(0, 0.5));
+            vertex.v = static_cast<float>(i % 5 == 0 ? 1e-6 : between(0, 0.5));
+            vertex.direction = rounded(any_direction());
+            const Hit hit = nearest_hit(view_of(ready), ray_of(view_of(ready), frame, vertex));
+            ASSERT_NE(hit.triangle, PATH_TRACER_NO_TRIANGLE) << "round " << round << ", ray " << i;
+            ASSERT_TRUE(hit.triangle != vertex.left || hit.instance != vertex.left_instance);
+        }
+    }
+}
+
+TEST_P(Instances, NormalsOfSqueezedOnesAreAtRightAngles) {
+    SceneBuilder single, mesh;
+    single.material(lambert(0.5f));
+    mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2);
+    for (int round = 0; round < 200; ++round) {
+        const Transform place = any_place(2, 0.1, 1, 1000);
+        const PreparedScene ready = prepare_scene(with_instances(single.scene(), mesh.scene(), {place}));
+        for (uint32_t i = 0; i < ready.triangles.size(); ++i) {
+            const SceneTriangle& own = mesh.scene().triangles[ready.triangles[i].id];
+            const Point across = normalised(cross(place(own.b) - place(own.a), place(own.c) - place(own.a))) *
+                                 (place.mirrors() ? -1 : 1); // outside of the mesh
+            const Point normal = wide(normal_at(ready, {0, 0, i, 0, 0, 0}));
+            ASSERT_GT(dot(normal, across), 0.9999) << "round " << round << ", triangle " << i;
+        }
+    }
+}
+
+/// Normals that lean to all sides, in numbers that floats of 16 bits have: 0, 1/2, 1.
+TextureImage leaning_picture() {
+    constexpr uint32_t half = 0x3800, one = 0x3c00;
+    TextureImage image;
+    image.width = image.height = 4;
+    for (uint32_t i = 0; i < 16; ++i) {
+        const uint32_t red = i % 3 == 0 ? one : half, green = i % 5 == 0 ? 0 : i % 2 == 0 ? one : half;
+        image.texels.push_back({red | green << 16, one | one << 16});
+    }
+    return image;
+}
+
 TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
     const auto sum_of = [](const std::vector<Rgb>& film) {
         Rgb sum{0, 0, 0};
@@ -161,27 +227,40 @@ TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
         return sum;
     };
     for (int round = 0; round < 4; ++round) {
-        SurfaceDescription tinted = glass(1.4f), shiny = lambert(0.6f), lamp = lambert(0, 30);
+        SurfaceDescription tinted = glass(1.4f), shiny = lambert(0.6f), paint = lambert(0.7f);
         tinted.absorption = {0.1f, 0.5f, 1};
         tinted.roughness = round % 2 == 0 ? 0 : 0.3f;
         shiny.highlight = {1, 1, 1};
         shiny.highlight_edge = 1;
         shiny.roughness = 0.4f;
-        SceneBuilder single, mesh;
-        single.material(shiny).box({-4, -4, -4}, {4, 4, 4}).material(tinted);
-        mesh.material(shiny).material(tinted);
-        single.material(lamp).triangle({-1, 3.9, -1}, {1, 3.9, -1}, {0, 3.9, 1});
-        mesh.sphere({0, 0, 0}, 1, 2).normals([](Point corner) { return corner; });
+        if (round % 2 == 1) {
+            paint.passing = Passing::its_share;
+            paint.opacity = 0.6f;
+        } else {
+            paint.textures.colour = paint.textures.normal = TextureUse{.image = 0};
+        }
+        SceneBuilder room, ball;
+        room.material(shiny).box({-4, -4, -4}, {4, 4, 4}).material(tinted).material(paint);
+        room.material(lambert(0, 30)).triangle({-1, 3.9, -1}, {1, 3.9, -1}, {0, 3.9, 1});
+        ball.sphere({0, 0, 0}, 1, 2).normals([](Point corner) { return corner; });
         if (round % 4 > 1)
-            mesh.colours([](Point corner) {
+            ball.colours([](Point corner) {
                 const auto part = [](double value) { return static_cast<float>(0.5 + 0.4 * value); };
                 return Rgb{part(corner.x), part(corner.y), part(corner.z)};
             });
+        Scene single = room.scene(), mesh = ball.scene();
+        single.images.push_back(leaning_picture());
+        for (SceneTriangle& triangle : mesh.triangles) {
+            triangle.material = static_cast<uint32_t>(whole_between(0, 2));
+            triangle.places = static_cast<uint32_t>(mesh.places.size());
+            const auto place = [&] {
+                return TexturePoint{static_cast<float>(between(0, 3)), static_cast<float>(between(0, 3))};
+            };
+            mesh.places.push_back({place(), place(), place()});
+        }
         std::vector<Transform> places;
         for (int i = 0; i < 12; ++i) places.push_back(any_place(2.5, 0.2, 1, round % 3 == 0 ? 1 : 4));
-        Scene scene = with_instances(single.scene(), mesh.scene(), places);
-        for (std::size_t i = scene.single_triangles(); i < scene.triangles.size(); ++i)
-            scene.triangles[i].material = i % 2 == 0 ? 0 : 1;
+        const Scene scene = with_instances(single, mesh, places);
         const PreparedScene there = prepare_scene(scene), flat = prepare_scene(flattened(scene));
         const CameraPose pose{{0, 0, 3.5}, {0, 0, 0}, 70};
         Frame frame = small_frame(there, pose, 24, 18), flat_frame = small_frame(flat, pose, 24, 18);
@@ -205,6 +284,7 @@ TEST_P(Instances, ThatShowTheSameAtTheSamePlaceAreOne) {
     SceneBuilder single, mesh;
     single.material(lambert(0.5f));
     mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2);
+    int left = 0;
     for (int round = 0; round < 50; ++round) {
         const Transform place = any_place(5, 0.01, 2, 10);
         const PreparedScene ready = prepare_scene(
@@ -216,12 +296,15 @@ TEST_P(Instances, ThatShowTheSameAtTheSamePlaceAreOne) {
             if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.instance == 1) continue;
             const VertexResult result = trace_vertex(view_of(ready), frame, vertex);
             if (!result.goes_on) continue;
+            ++left;
             const Hit next = nearest_hit(view_of(ready), ray_of(view_of(ready), frame, result.next));
             if (next.triangle != PATH_TRACER_NO_TRIANGLE) {
                 EXPECT_EQ(next.instance, 1u) << "a ray comes back to the convex body that it has left";
             }
         }
+        EXPECT_EQ(ready.instances.size(), 2u);
     }
+    EXPECT_GT(left, 1000);
 }
 
 TEST(ManyInstances, TakeLittleMemory) {

@@ -39,7 +39,7 @@ TEST(JobExecution, IsDestroyedInAnotherThreadThanTheContinuationThatOwnsIt) {
         destroyed_by = std::this_thread::get_id();
         is_gone = true;
     };
-    Two two;
+    static Two two; // what is left of the job goes after that
     auto job = two.run(Job("j", 1).host_function(
         "fake", [kept = std::shared_ptr<const void>(&two, leave)](Task&, const NativeStream&) {}));
     job->stop(lost());

@@ -15,7 +15,7 @@
 namespace headrace::end_to_end {
 namespace {
 
-/// 1365 boxes of glass, metal and paint are few enough to be triangles of the scene; the same and two more,
+/// 1365 boxes, half metal and half paint, are few enough to be triangles of the scene; the same and two more,
 /// which lie in others, are instances.
 path_tracer::test::GltfCrowd heap(bool is_of_instances) {
     std::mt19937 random(5);
