@@ -6,19 +6,21 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
-/// Of a path that begins at the camera. Works with scenes of any Shading.
-HEADRACE_FUNCTION FirstHit first_hit(const SceneView* scene, const Frame* frame, const PathVertex* vertex) {
+/// Of a path that begins at the camera. `shading`: SHADING_FULL for scenes without instances, whatever the
+/// frame has; SHADING_INSTANCES for all.
+HEADRACE_FUNCTION FirstHit first_hit(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                     const PathVertex* vertex) {
     FirstHit first = {{0, 0, 0}, {0, 0, 0}, 0, 0};
     Meeting met;
-    if (!next_meeting(HEADRACE_CONSTANT(int, SHADING_INSTANCES), scene, frame, vertex, &met)) return first;
+    if (!next_meeting(shading, scene, frame, vertex, &met)) return first;
     first.distance = met.distance_to;
     first.hits = 1;
     first.normal = met.normal;
     Rgb tint = rgb(1, 1, 1);
     if (frame->shading != SHADING_FLAT) {
         const CornerShading corners = fetch(scene->corner_shading, met.hit.triangle);
-        first.normal = shading_normal_of(PATH_TRACER_HAS_INSTANCES(SHADING_INSTANCES), scene,
-                                         met.hit.instance, corners, met.hit.u, met.hit.v, met.normal);
+        first.normal = shading_normal_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met.hit.instance, corners,
+                                         met.hit.u, met.hit.v, met.normal);
         tint = corner_tint(scene, corners, met.hit.u, met.hit.v);
     }
     const Material material = fetch(scene->materials, met.triangle.material);
@@ -33,7 +35,7 @@ HEADRACE_FUNCTION FirstHit first_hit(const SceneView* scene, const Frame* frame,
             const SurfacePoint point = met_point(frame, vertex, &met.triangle, &met.hit, met.distance_to);
             give_textures_to(scene, &textures, &point, &values);
             first.normal =
-                leaning_normal(PATH_TRACER_HAS_INSTANCES(SHADING_INSTANCES), scene, textures.normal,
+                leaning_normal(PATH_TRACER_HAS_INSTANCES(shading), scene, textures.normal,
                                textures.normal_scale, &point, first.normal, met.normal, met.is_front);
         }
         first.albedo = rgb_mul(tint, rgb_add(values.base, values.mirror));

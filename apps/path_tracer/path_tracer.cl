@@ -74,7 +74,7 @@ HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const SceneView scene = {HEADRACE_SCENE};
     const PathVertex vertex = begin_path(&frame, chosen_pixels, index);
-    const FirstHit found = first_hit(&scene, &frame, &vertex);
+    const FirstHit found = first_hit(SHADING, &scene, &frame, &vertex);
     if (!(found.hits > 0)) return;
     __global float* to = film + sizeof(FirstHit) / sizeof(float) * (ulong)vertex.pixel;
     add_rgb(to, found.albedo);

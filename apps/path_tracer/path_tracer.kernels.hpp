@@ -76,7 +76,7 @@ struct FindFirstHits {
 
     HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
         const PathVertex vertex = begin_path(frame, index);
-        const FirstHit found = first_hit(&scene, &frame, &vertex);
+        const FirstHit found = first_hit(HEADRACE_CONSTANT(int, SHADING_INSTANCES), &scene, &frame, &vertex);
         if (found.hits > 0) hits.add(vertex.pixel, found);
     }
 };

@@ -192,7 +192,8 @@ headrace::Job first_hits_job(const Frame& frame, uint32_t samples, const SceneDo
     job.reads(none).accumulates(hits).kernel([=](headrace::Task& task) {
         return FindFirstHits{view_in(task, scene), frame, task.sum(hits)};
     });
-    headrace::OpenClKernel kernel = opencl_kernel(KernelChoice::consumer, SHADING_INSTANCES);
+    headrace::OpenClKernel kernel = opencl_kernel(
+        KernelChoice::consumer, frame.shading == SHADING_INSTANCES ? SHADING_INSTANCES : SHADING_FULL);
     kernel.options += " -DFIRST_HITS";
     job.opencl(kernel, [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
         add_scene(arguments, task, scene);

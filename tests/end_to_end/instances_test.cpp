@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -69,6 +70,18 @@ TEST_P(InstancesOnDevices, LookAsTrianglesOfTheSceneDo) {
         EXPECT_LT(differing, here.values.size() / 10) << kernel;
         EXPECT_NEAR(sum / flat_sum, 1, 5e-3) << kernel;
     }
+}
+
+TEST_P(InstancesOnDevices, HaveLayers) {
+    const std::string devices = GetParam();
+    if (devices != test::two_private_cpus) HEADRACE_SKIP_WITHOUT(devices);
+    const Scratch folder;
+    folder.write("instances.gltf", heap(true).gltf());
+    const Outcome outcome =
+        run_path_tracer(folder, {"--scene", "instances.gltf", "--devices", test::device_list(GetParam()),
+                                 "--width", "32", "--height", "18", "--spp", "1", "--out", "layers.exr"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "layers.exr"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, InstancesOnDevices, testing::ValuesIn(every_device),

@@ -113,7 +113,8 @@ class Gltf:
     def write(self, file):
         uri = "data:application/octet-stream;base64," + base64.b64encode(self.bytes).decode()
         self.json["buffers"] = [{"byteLength": len(self.bytes), "uri": uri}]
-        used = {name for entry in self.json["materials"] for name in entry["extensions"]}
+        entries = self.json["materials"] + self.json["nodes"]
+        used = {name for entry in entries for name in entry.get("extensions", {})}
         self.json["extensionsUsed"] = sorted(used)
         file.write_text(json.dumps(self.json, indent=1) + "\n")
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes three scenes of the kinds that people render, and the sky that lights two of them.
 
-    python3 make_scenes.py FOLDER
+    python3 make_scenes.py FOLDER [BALLS]
     headrace-path-tracer --scene FOLDER/interior.gltf --max-depth 12 --out interior.png
     headrace-path-tracer --scene FOLDER/glass.gltf --environment FOLDER/sky.hdr --max-depth 16 --out glass.png
     headrace-path-tracer --scene FOLDER/foliage.gltf --environment FOLDER/sky.hdr --max-depth 16 --exposure 1 --out foliage.png
 
 interior.gltf  a room with a glossy floor, textures, a window and a lamp
 glass.gltf     glasses and bowls: solid glass, rough glass, polished and brushed metal
-foliage.gltf   trees and grass: leaves are holes in squares, and trees and tufts are instances
+foliage.gltf   trees and grass: leaves are what holes leave of squares, and trees and tufts are instances
+crowd.gltf     with BALLS: so many balls of 16128 triangles, as instances
 
 The script needs nothing but Python, and writes the same bytes each time.
 """
@@ -145,12 +146,6 @@ class Scene(Gltf):
             -math.sin(pitch) * math.sin(yaw), math.cos(pitch) * math.cos(yaw),
         ]
         self.node(camera=0, translation=list(eye), rotation=turn)
-
-    def write(self, file):
-        super().write(file)
-        if any("EXT_mesh_gpu_instancing" in node.get("extensions", {}) for node in self.json["nodes"]):
-            text = file.read_text().replace('"extensionsUsed": [', '"extensionsUsed": [\n  "EXT_mesh_gpu_instancing",', 1)
-            file.write_text(text)
 
 
 MATT = {"specular": {"specularFactor": 0}}
@@ -348,8 +343,26 @@ def foliage():
     return scene
 
 
+def crowd(count):
+    scene = Scene()
+    chance = random.Random(1)
+    half_circle = [(0.5 * math.sin(math.pi * i / 64), -0.5 * math.cos(math.pi * i / 64)) for i in range(65)]
+    ball = scene.part(Shape().lathe(half_circle, 128), material("ball", (0.8, 0.6, 0.4), 0, 0.4))
+    side = round(count ** (1 / 3) * 1.6)
+    shifts, turns, scales = [], [], []
+    for _ in range(count):
+        shifts.append(tuple(chance.uniform(-side / 2, side / 2) for _ in range(3)))
+        turn = [chance.gauss(0, 1) for _ in range(4)]
+        turns.append(tuple(part / math.hypot(*turn) for part in turn))
+        scales.append(tuple(chance.uniform(0.5, 1.5) for _ in range(3)))
+    scene.crowd([ball], shifts, turns, scales)
+    return scene
+
+
 def main():
     folder = Path(sys.argv[1])
+    if len(sys.argv) > 2:
+        crowd(int(sys.argv[2])).write(folder / "crowd.gltf")
     for name, make in (("interior", interior), ("glass", glass), ("foliage", foliage)):
         make().write(folder / f"{name}.gltf")
     (folder / "sky.hdr").write_bytes(sky())
