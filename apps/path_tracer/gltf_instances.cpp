@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace path_tracer {
 namespace {
@@ -139,11 +140,12 @@ std::vector<bool> kept_as_instances(const GltfFile& file, std::span<const ShownM
         if (is_kept.back()) ++good_places[one.mesh];
         if (triangles.count(one.mesh) == 0) triangles[one.mesh] = triangles_in(file, one.mesh);
     }
-    std::uint64_t others = 0; // triangles
+    std::uint64_t others = 0; // triangles of meshes behind their first place, which their accessors bound
+    std::map<std::size_t, bool> was_seen;
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const std::uint64_t own = triangles[shown[i].mesh];
         if (is_kept[i]) is_kept[i] = (good_places[shown[i].mesh] - 1) * own >= worth_an_instance;
-        if (!is_kept[i]) others += own;
+        if (!is_kept[i] && std::exchange(was_seen[shown[i].mesh], true)) others += own;
     }
     if (others > most_positions)
         file.refuse("shows about " + std::to_string(others) +

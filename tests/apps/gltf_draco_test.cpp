@@ -43,8 +43,10 @@ struct Attribute {
         return size * static_cast<std::size_t>(draco::DataTypeLength(type));
     }
     [[nodiscard]] std::string type_in_gltf() const {
+        const bool is_fraction = !name.starts_with("JOINTS");
         return std::string(type == draco::DT_FLOAT32 ? R"("componentType":5126)"
-                                                     : R"("componentType":5121,"normalized":true)") +
+                                                     : R"("componentType":5121)") +
+               (type == draco::DT_FLOAT32 || !is_fraction ? "" : R"(,"normalized":true)") +
                R"(,"type":"VEC)" + std::to_string(size) + '"';
     }
 };
@@ -249,6 +251,44 @@ TEST_P(GltfDraco, OneStreamMayBeShownManyTimes) {
     text.replace(text.find(nodes), nodes.size(),
                  R"("scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[100,0,0]}])");
     EXPECT_EQ(load("a.gltf", text).triangles.size(), 2 * once);
+}
+
+TEST_P(GltfDraco, ThatJointsAndTargetsMoveIsMoved) {
+    Parts parts = field(6);
+    std::vector<std::uint8_t> joints, weights;
+    for (std::size_t i = 0; i < parts.vertices; ++i)
+        for (int k = 0; k < 4; ++k) {
+            joints.push_back(static_cast<std::uint8_t>(whole_between(0, 1)));
+            weights.push_back(k == 3 ? 255 : static_cast<std::uint8_t>(whole_between(0, 80)));
+        }
+    using draco::GeometryAttribute;
+    parts.attributes.push_back(
+        {"JOINTS_0", GeometryAttribute::GENERIC, draco::DT_UINT8, 4, bytes_of(joints)});
+    parts.attributes.push_back(
+        {"WEIGHTS_0", GeometryAttribute::GENERIC, draco::DT_UINT8, 4, bytes_of(weights)});
+    for (const Method& method : {Method{true, 5, 0}, Method{false, 5, 14}}) {
+        const Compressed mesh = compressed(parts, method);
+        std::vector<float> moves; // in the order of the stream: no extension compresses targets
+        for (std::size_t i = 0; i < 3 * mesh.decoded.vertices; ++i)
+            moves.push_back(static_cast<float>(between(-1, 1)));
+        const auto moved = [&](GltfPrimitiveWriter file) {
+            file.primitive +=
+                R"(,"targets":[{"POSITION":)" +
+                std::to_string(file.add_accessor(file.add_plain_view(bytes_of(moves)), mesh.decoded.vertices,
+                                                 R"("componentType":5126,"type":"VEC3")")) +
+                "}]";
+            file.extra += R"(,"skins":[{"joints":[1,2]}])";
+            std::string text = file.embedded();
+            const std::string nodes = R"("nodes":[{"mesh":0}])";
+            text.replace(text.find(nodes), nodes.size(),
+                         R"("nodes":[{"mesh":0,"skin":0,"weights":[0.5]},{"translation":[9,0,0]},)"
+                         R"({"scale":[1,3,1],"translation":[0,7,0]}])");
+            return load("m.gltf", text);
+        };
+        const Scene scene = moved(written(mesh));
+        expect_same(scene, moved(plain(mesh.decoded)));
+        EXPECT_GT(surroundings_of(scene).hi.y, 7);
+    }
 }
 
 TEST_P(GltfDraco, AttributesThatTheStreamLacksArePlain) {
