@@ -1,6 +1,8 @@
 // tests/apps/gltf_builder.hpp - glTF with one buffer of 3 positions and 3 indices, to be bent where a test
 // wants it.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -37,6 +39,26 @@ inline std::string glb_of(std::string text, std::string bytes) {
     word(bytes.size());
     return glb + std::string("BIN\0", 4) + bytes;
 }
+
+/// A box around the origin, from -half to half: corners, and triangles that run counter-clockwise as seen
+/// from outside.
+struct BoxParts {
+    std::array<float, 24> corners{};
+    std::vector<std::uint16_t> indices{};
+
+    explicit BoxParts(float half) {
+        for (std::size_t i = 0; i < 8; ++i)
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                corners[3 * i + axis] = (i >> axis & 1) != 0 ? half : -half;
+        for (const auto& [a, b, c, d] : {std::array<std::uint16_t, 4>{0, 4, 6, 2},
+                                         {1, 3, 7, 5},
+                                         {0, 1, 5, 4},
+                                         {2, 6, 7, 3},
+                                         {0, 2, 3, 1},
+                                         {4, 5, 7, 6}})
+            for (const std::uint16_t index : {a, b, c, a, c, d}) indices.push_back(index);
+    }
+};
 
 struct GltfParts {
     std::vector<float> positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};

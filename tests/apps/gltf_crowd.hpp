@@ -32,21 +32,11 @@ struct GltfCrowd {
             return R"(,"componentType":5126,"type":")" + std::string(type) + R"(","count":)" +
                    std::to_string(count);
         };
-        std::array<float, 24> corners{};
-        for (std::size_t i = 0; i < 8; ++i)
-            for (std::size_t axis = 0; axis < 3; ++axis)
-                corners[3 * i + axis] = (i >> axis & 1) != 0 ? 0.5f : -0.5f;
-        std::vector<std::uint16_t> indices;
-        for (const auto& [a, b, c, d] : {std::array<std::uint16_t, 4>{0, 4, 6, 2},
-                                         {1, 3, 7, 5},
-                                         {0, 1, 5, 4},
-                                         {2, 6, 7, 3},
-                                         {0, 2, 3, 1},
-                                         {4, 5, 7, 6}})
-            for (const std::uint16_t index : {a, b, c, a, c, d}) indices.push_back(index);
-        add(corners.data(), sizeof corners,
+        const BoxParts box(0.5f);
+        add(box.corners.data(), sizeof box.corners,
             of_floats("VEC3", 8) + R"(,"min":[-0.5,-0.5,-0.5],"max":[0.5,0.5,0.5])");
-        add(indices.data(), indices.size() * 2, R"(,"componentType":5123,"type":"SCALAR","count":36)");
+        add(box.indices.data(), box.indices.size() * 2,
+            R"(,"componentType":5123,"type":"SCALAR","count":36)");
         add(shifts.data(), shifts.size() * 12, of_floats("VEC3", shifts.size()));
         add(turns.data(), turns.size() * 16, of_floats("VEC4", turns.size()));
         add(scales.data(), scales.size() * 12, of_floats("VEC3", scales.size()));

@@ -48,20 +48,9 @@ enum class Light : std::uint8_t { none, lamp, punctual };
 /// the sun.
 std::string scene_of(const std::array<std::string, materials>& list, Light light) {
     std::string bytes(8 * 12 + 36 * 2, '\0');
-    std::array<float, 24> corners{};
-    for (std::size_t i = 0; i < 8; ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            corners[3 * i + axis] = (i >> axis & 1) != 0 ? 0.4f : -0.4f;
-    std::vector<std::uint16_t> indices;
-    for (const auto& [a, b, c, d] : {std::array<std::uint16_t, 4>{0, 4, 6, 2},
-                                     {1, 3, 7, 5},
-                                     {0, 1, 5, 4},
-                                     {2, 6, 7, 3},
-                                     {0, 2, 3, 1},
-                                     {4, 5, 7, 6}})
-        for (const std::uint16_t index : {a, b, c, a, c, d}) indices.push_back(index);
-    std::memcpy(bytes.data(), corners.data(), sizeof corners);
-    std::memcpy(bytes.data() + sizeof corners, indices.data(), indices.size() * 2);
+    const path_tracer::test::BoxParts box(0.4f);
+    std::memcpy(bytes.data(), box.corners.data(), sizeof box.corners);
+    std::memcpy(bytes.data() + sizeof box.corners, box.indices.data(), box.indices.size() * 2);
 
     std::string nodes, roots, meshes, written;
     int count = 0;
