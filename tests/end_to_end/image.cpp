@@ -49,6 +49,18 @@ double rms_difference(const Image& a, const Image& b) {
     return std::sqrt(sum / static_cast<double>(a.values.size()));
 }
 
+Likeness likeness(const Image& image, const Image& other) {
+    check_sizes(image, other);
+    Likeness found{};
+    for (std::size_t i = 0; i < image.values.size(); ++i) {
+        const float here = image.values[i], there = other.values[i];
+        found.differing += std::abs(here - there) > 1e-3f * (1 + there) ? 1 : 0;
+        found.sum += double{here};
+        found.other_sum += double{there};
+    }
+    return found;
+}
+
 double largest_difference(const Image& a, const Image& b) {
     check_sizes(a, b);
     double largest = 0;

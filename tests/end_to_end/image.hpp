@@ -23,6 +23,14 @@ struct Image {
 /// Root of the mean squared difference over all values; the sizes must agree.
 [[nodiscard]] double rms_difference(const Image& a, const Image& b);
 
+/// How a picture is like another of the same samples, of which rounding sends some elsewhere.
+struct Likeness {
+    std::size_t differing; ///< values that are more than a thousandth of 1 + the other's away from it
+    double sum, other_sum; ///< of all values
+};
+/// The sizes must agree.
+[[nodiscard]] Likeness likeness(const Image& image, const Image& other);
+
 /// The largest |a - b| / max(1, |a|, |b|).
 [[nodiscard]] double largest_difference(const Image& a, const Image& b);
 

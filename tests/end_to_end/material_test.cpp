@@ -113,18 +113,11 @@ protected:
         for (const char* kernel : {"consumer", "producer"}) {
             const Image here = shown(gltf, GetParam(), options + Options{"--kernel", kernel});
             ASSERT_EQ(here.values.size(), on_processor.values.size());
-            double sum = 0, on_processor_sum = 0;
-            std::size_t differing = 0;
-            for (std::size_t i = 0; i < here.values.size(); ++i) {
-                differing +=
-                    std::abs(here.values[i] - on_processor.values[i]) > 1e-3f * (1 + on_processor.values[i]);
-                sum += static_cast<double>(here.values[i]);
-                on_processor_sum += static_cast<double>(on_processor.values[i]);
-            }
+            const Likeness found = likeness(here, on_processor);
             // Rounding sends some samples elsewhere, and 16 of them are a pixel.
-            EXPECT_LT(differing, here.values.size() / 12) << kernel;
-            EXPECT_NEAR(sum / on_processor_sum, 1, 5e-3) << kernel;
-            EXPECT_GT(sum / static_cast<double>(here.values.size()), 0.1);
+            EXPECT_LT(found.differing, here.values.size() / 12) << kernel;
+            EXPECT_NEAR(found.sum / found.other_sum, 1, 5e-3) << kernel;
+            EXPECT_GT(found.sum / static_cast<double>(here.values.size()), 0.1);
         }
     }
 
