@@ -71,10 +71,15 @@ HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
 }
 
 #if defined(FIRST_HITS)
+// Apart: with instances, NVIDIA's compiler (driver 580) made of it, as a part of hr_consume, a kernel that ends at once.
+HEADRACE_FUNCTION_APART FirstHit first_hit_apart(const SceneView* scene, const Frame* frame, const PathVertex* vertex) {
+    return first_hit(SHADING, scene, frame, vertex);
+}
+
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const SceneView scene = {HEADRACE_SCENE};
     const PathVertex vertex = begin_path(&frame, chosen_pixels, index);
-    const FirstHit found = first_hit(SHADING, &scene, &frame, &vertex);
+    const FirstHit found = first_hit_apart(&scene, &frame, &vertex);
     if (!(found.hits > 0)) return;
     __global float* to = film + sizeof(FirstHit) / sizeof(float) * (ulong)vertex.pixel;
     add_rgb(to, found.albedo);
