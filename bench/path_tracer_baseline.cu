@@ -148,8 +148,8 @@ void run(const bench::BaselineOptions& options) {
     const PreparedScene prepared = prepare_scene(scene);
     const DeviceScene on_device(prepared);
     const Frame frame = make_frame(options, scene, prepared);
-    if (frame.shading == SHADING_INSTANCES)
-        throw std::runtime_error("it has no instances; take another scene");
+    if (frame.shading == SHADING_ALL)
+        throw std::runtime_error("it has no instances, and only opaque surfaces; take another scene");
 
     const std::uint64_t pixels = std::uint64_t{options.width} * options.height, paths = pixels * options.spp;
     const std::uint64_t grid = (paths + threads - 1) / threads;

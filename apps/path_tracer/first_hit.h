@@ -6,8 +6,8 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
-/// Of a path that begins at the camera. `shading`: SHADING_FULL for scenes without instances, whatever the
-/// frame has; SHADING_INSTANCES for all.
+/// Of a path that begins at the camera. `shading`: SHADING_FULL for scenes that need no more, whatever the
+/// frame has; SHADING_ALL for all.
 HEADRACE_FUNCTION FirstHit first_hit(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                      const PathVertex* vertex) {
     FirstHit first = {{0, 0, 0}, {0, 0, 0}, 0, 0};

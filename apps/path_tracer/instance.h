@@ -11,7 +11,7 @@
 HEADRACE_NAMESPACE(path_tracer)
 
 /// Of a Shading that is known when this is compiled.
-#define PATH_TRACER_HAS_INSTANCES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_INSTANCES)
+#define PATH_TRACER_HAS_INSTANCES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_ALL)
 
 HEADRACE_FUNCTION float turned_row(MapRow row, Float3 way) {
     return row.x * way.x + row.y * way.y + row.z * way.z;

@@ -5,6 +5,7 @@
 #include "box_test.h"
 #include "exact_test.h"
 #include "instance.h"
+#include "opacity.h"
 
 HEADRACE_NAMESPACE(path_tracer)
 
@@ -26,6 +27,9 @@ HEADRACE_FUNCTION float inverse_slope(float slope) {
     const float size = slope < 0 ? -slope : slope;
     return 1.0f / (size > least ? slope : slope < 0 ? -least : least);
 }
+
+/// Of a Shading that is known when this is compiled.
+#define PATH_TRACER_MAY_HAVE_HOLES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_ALL)
 
 /// What a look at a triangle says.
 typedef enum Met { MET_NO, MET_YES, FLOATS_CANNOT_TELL } Met;
@@ -54,12 +58,30 @@ HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) 
     return true;
 }
 
+/// Where a ray meets a triangle that it is known to meet, with the same bits on all devices. False: floats
+/// cannot tell.
+HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneView* scene, uint32_t instance,
+                                  uint32_t index, const Sight* sight, Hit* hit) {
+    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
+    SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
+    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
+    HEADRACE_IF_CONSTEXPR (has_instances) {
+        seen.error += corner_error_of(has_instances, scene, instance) + sight->origin_error;
+    }
+    if (!has_place(&seen)) return false;
+    *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, instance, index);
+    return true;
+}
+
 /// Shortens `hit` to the triangle if the ray meets it before; with `any_hit`, if it meets it before
 /// hit->distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
 /// their order.
+///
+/// `passes_holes`: the ray meets no triangle at a point where all light passes
 HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
-                           HEADRACE_ANY(Rounding) how, const SceneView* scene, const Triangle* triangle,
-                           uint32_t instance, uint32_t index, const Sight* sight, Hit* hit) {
+                           HEADRACE_ANY(bool) passes_holes, HEADRACE_ANY(Rounding) how,
+                           const SceneView* scene, const Triangle* triangle, uint32_t instance,
+                           uint32_t index, const Sight* sight, Hit* hit) {
     float error = 0;
     HEADRACE_IF_CONSTEXPR (has_instances) {
         error = corner_error_of(has_instances, scene, instance) + sight->origin_error;
@@ -77,6 +99,13 @@ HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_in
     const Hit met = met_at(how, &seen, instance, index);
     const float earliest = met.distance - met.doubt, latest = met.distance + met.doubt;
     if (latest <= 0 || earliest >= farthest) return MET_NO;
+    HEADRACE_IF_CONSTEXPR (passes_holes) {
+        if ((triangle->id & PATH_TRACER_HAS_HOLES) != 0) {
+            Hit place = met;
+            if (!find_place(has_instances, scene, instance, index, sight, &place)) return FLOATS_CANNOT_TELL;
+            if (is_hole(*scene, *triangle, place, ray->width + ray->spread * place.distance)) return MET_NO;
+        }
+    }
     if (earliest > 0 && latest < hit->distance - hit->doubt) {
         *hit = met;
         return MET_YES;
@@ -87,21 +116,6 @@ HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_in
     return MET_NO;
 }
 
-/// Where a ray meets a triangle that it is known to meet, with the same bits on all devices. False: floats
-/// cannot tell.
-HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneView* scene, uint32_t instance,
-                                  uint32_t index, const Sight* sight, Hit* hit) {
-    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
-    SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
-    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
-    HEADRACE_IF_CONSTEXPR (has_instances) {
-        seen.error += corner_error_of(has_instances, scene, instance) + sight->origin_error;
-    }
-    if (!has_place(&seen)) return false;
-    *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, instance, index);
-    return true;
-}
-
 /// As `meet`, and exact_test.h decides where floats cannot tell. The place and the distance that count then
 /// depend on the ray and the triangle alone.
 HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
@@ -109,8 +123,9 @@ HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has
                               Hit* hit) {
     const Ray* ray = &sight->ray;
     const Triangle triangle = triangle_of(has_instances, scene, instance, index);
-    const Met met = meet(any_hit, has_instances, HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), scene,
-                         &triangle, instance, index, sight, hit);
+    const Met met =
+        meet(any_hit, has_instances, HEADRACE_CONSTANT(bool, false),
+             HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), scene, &triangle, instance, index, sight, hit);
     if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
     const ExactScene exactly = {PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details),
                                 PATH_TRACER_ORIGIN(scene->instances)};
@@ -161,7 +176,7 @@ HEADRACE_FUNCTION BoxRay box_ray_in(const Instance* instance, const Ray* ray) {
 
 /// The walk behind nearest_hit and is_blocked: `any_hit` ends it at the first triangle met, and so does a
 /// doubt for which there is no room. Where doubts wait, only the hit's triangle is right; unless `decides`
-/// at once.
+/// at once. It passes holes, of scenes that may have some; but not where it decides.
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
 /// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
@@ -174,9 +189,8 @@ HEADRACE_FUNCTION BoxRay box_ray_in(const Instance* instance, const Ray* ray) {
     #define PATH_TRACER_WALK                                                                                 \
         HEADRACE_FUNCTION_APART // where g++ puts it into the shading, registers are lacking
 #endif
-PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
-                          HEADRACE_ANY(bool) decides, const SceneView* scene, const Sight* sight, float limit,
-                          Waiting* waiting) {
+PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shading, HEADRACE_ANY(bool) decides,
+                          const SceneView* scene, const Sight* sight, float limit, Waiting* waiting) {
     const uint32_t none = 0; // the root, which is no leaf
     Hit hit = no_hit(limit);
     BoxRay boxes = box_ray(&sight->ray);
@@ -190,8 +204,8 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_ins
         while (is_inner(child)) {
             const BvhNode node = fetch(scene->nodes, child >> 4);
             float near0, near1;
-            enter_children(has_instances, &node, boxes.origin, boxes.inverse, boxes.margin,
-                           hit.distance + hit.doubt, &near0, &near1);
+            enter_children(PATH_TRACER_HAS_INSTANCES(shading), &node, boxes.origin, boxes.inverse,
+                           boxes.margin, hit.distance + hit.doubt, &near0, &near1);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
@@ -211,13 +225,16 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_ins
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);
             for (uint32_t i = first; i < end; ++i) {
                 HEADRACE_IF_CONSTEXPR (decides) {
-                    if (decide(any_hit, has_instances, scene, instance, i, sight, &hit) && any_hit)
+                    if (decide(any_hit, PATH_TRACER_HAS_INSTANCES(shading), scene, instance, i, sight,
+                               &hit) &&
+                        any_hit)
                         return hit;
                     continue;
                 }
-                const Triangle triangle = triangle_of(has_instances, scene, instance, i);
-                const Met met = meet(any_hit, has_instances, HEADRACE_CONSTANT(Rounding, ROUNDED_FASTEST),
-                                     scene, &triangle, instance, i, sight, &hit);
+                const Triangle triangle = triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, instance, i);
+                const Met met = meet(
+                    any_hit, PATH_TRACER_HAS_INSTANCES(shading), PATH_TRACER_MAY_HAVE_HOLES(shading),
+                    HEADRACE_CONSTANT(Rounding, ROUNDED_FASTEST), scene, &triangle, instance, i, sight, &hit);
                 if (any_hit && met == MET_YES) return hit;
                 if (met == FLOATS_CANNOT_TELL) {
                     if (waiting->count >= PATH_TRACER_MOST_DOUBTS) {
@@ -234,7 +251,7 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_ins
                 child = stack[--on_stack];
             }
         }
-        HEADRACE_IF_CONSTEXPR (has_instances) {
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
             if (is_instance(child)) {
                 instance = child >> 4;
                 const Instance mesh = fetch(scene->instances, instance);
@@ -255,63 +272,68 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_ins
 /// inlined. Its arguments are numbers: those go in registers, and structs by way of memory, which all rays
 /// would write to.
 HEADRACE_FUNCTION_APART Hit decided_apart(
-    HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances, HEADRACE_GLOBAL const BvhNode* nodes,
+    HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shading, HEADRACE_GLOBAL const BvhNode* nodes,
     HEADRACE_GLOBAL const Triangle* triangles, HEADRACE_GLOBAL const TriangleDetail* details,
     HEADRACE_GLOBAL const Instance* instances, float x, float y, float z, float along_x, float along_y,
     float along_z, uint32_t left, uint32_t left_instance, float u, float v, uint32_t left_id,
     uint32_t goal_id, float limit, uint32_t found_instance, uint32_t found, Waiting* waiting) {
     const SceneView scene = scene_of(nodes, triangles, details, instances);
-    const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, left_instance, u, v, left_id, goal_id};
-    const Sight sight = sight_from(has_instances, &scene, &ray);
+    const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, left_instance, u, v, left_id, goal_id, 0,
+                     0};
+    const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), &scene, &ray);
     if (waiting->count > PATH_TRACER_MOST_DOUBTS)
-        return walk(any_hit, has_instances, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
+        return walk(any_hit, shading, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
     Hit hit = no_hit(limit);
     if (found != PATH_TRACER_NO_TRIANGLE)
-        decide(any_hit, has_instances, &scene, found_instance, found, &sight, &hit);
+        decide(any_hit, PATH_TRACER_HAS_INSTANCES(shading), &scene, found_instance, found, &sight, &hit);
     for (uint32_t i = 0; i < waiting->count; ++i)
-        if (decide(any_hit, has_instances, &scene, waiting->instances[i], waiting->triangles[i], &sight,
-                   &hit) &&
+        if (decide(any_hit, PATH_TRACER_HAS_INSTANCES(shading), &scene, waiting->instances[i],
+                   waiting->triangles[i], &sight, &hit) &&
             any_hit)
             break;
     return hit;
 }
-HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
-                              const SceneView* scene, const Ray* ray, float limit, uint32_t found_instance,
-                              uint32_t found, Waiting* waiting) {
-    return decided_apart(any_hit, has_instances, PATH_TRACER_ORIGIN(scene->nodes),
+HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shading, const SceneView* scene,
+                              const Ray* ray, float limit, uint32_t found_instance, uint32_t found,
+                              Waiting* waiting) {
+    return decided_apart(any_hit, shading, PATH_TRACER_ORIGIN(scene->nodes),
                          PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details),
                          PATH_TRACER_ORIGIN(scene->instances), ray->origin.x, ray->origin.y, ray->origin.z,
                          ray->direction.x, ray->direction.y, ray->direction.z, ray->left, ray->left_instance,
                          ray->u, ray->v, ray->left_id, ray->goal_id, limit, found_instance, found, waiting);
 }
 
-HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray) {
+HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray) {
     const float limit = PATH_TRACER_FAR_AWAY;
-    const Sight sight = sight_from(has_instances, scene, ray);
+    const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
-    Hit hit = walk(HEADRACE_CONSTANT(bool, false), has_instances, HEADRACE_CONSTANT(bool, false), scene,
-                   &sight, limit, &waiting);
+    Hit hit = walk(HEADRACE_CONSTANT(bool, false), shading, HEADRACE_CONSTANT(bool, false), scene, &sight,
+                   limit, &waiting);
     if (waiting.count == 0) {
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return no_hit(limit);
-        if (find_place(has_instances, scene, hit.instance, hit.triangle, &sight, &hit)) return hit;
+        if (find_place(PATH_TRACER_HAS_INSTANCES(shading), scene, hit.instance, hit.triangle, &sight, &hit))
+            return hit;
     }
-    return decided(HEADRACE_CONSTANT(bool, false), has_instances, scene, ray, limit, hit.instance,
-                   hit.triangle, &waiting);
+    return decided(HEADRACE_CONSTANT(bool, false), shading, scene, ray, limit, hit.instance, hit.triangle,
+                   &waiting);
 }
 
-/// True if something lies between the ray's origin and `limit`.
-HEADRACE_FUNCTION bool is_blocked(HEADRACE_ANY(bool) has_instances, const SceneView* scene, const Ray* ray,
-                                  float limit) {
-    const Sight sight = sight_from(has_instances, scene, ray);
+/// Something that lies between the ray's origin and `limit`, if there is any.
+HEADRACE_FUNCTION Hit any_hit_before(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray,
+                                     float limit) {
+    const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
-    const Hit hit = walk(HEADRACE_CONSTANT(bool, true), has_instances, HEADRACE_CONSTANT(bool, false), scene,
+    const Hit hit = walk(HEADRACE_CONSTANT(bool, true), shading, HEADRACE_CONSTANT(bool, false), scene,
                          &sight, limit, &waiting);
-    if (hit.triangle != PATH_TRACER_NO_TRIANGLE) return true;
-    return waiting.count != 0 && decided(HEADRACE_CONSTANT(bool, true), has_instances, scene, ray, limit,
-                                         PATH_TRACER_NONE, PATH_TRACER_NO_TRIANGLE, &waiting)
-                                         .triangle != PATH_TRACER_NO_TRIANGLE;
+    if (hit.triangle != PATH_TRACER_NO_TRIANGLE || waiting.count == 0) return hit;
+    return decided(HEADRACE_CONSTANT(bool, true), shading, scene, ray, limit, PATH_TRACER_NONE,
+                   PATH_TRACER_NO_TRIANGLE, &waiting);
+}
+HEADRACE_FUNCTION bool is_blocked(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray,
+                                  float limit) {
+    return any_hit_before(shading, scene, ray, limit).triangle != PATH_TRACER_NO_TRIANGLE;
 }
 
 HEADRACE_END_NAMESPACE

@@ -40,12 +40,17 @@ typedef struct __attribute__((aligned(16))) Triangle {
     Float3 a;
     uint32_t material;
     Float3 b;
-    uint32_t id; ///< in the order of the scene file; triangles with the same corners have the first one's
+    /// In the order of the scene file; triangles with the same corners have the first one's. With
+    /// PATH_TRACER_HAS_HOLES where the surface is not opaque.
+    uint32_t id;
     Float3 c;
     /// 1 / (probability per area that a shadow ray goes to a point of this triangle). The largest float: none
     /// goes.
     float inverse_density;
 } Triangle;
+
+/// Above all numbers of triangles: see most_positions.
+#define PATH_TRACER_HAS_HOLES 0x40000000u
 
 /// What is needed of a triangle once it is hit, or where floats cannot tell whether it is.
 typedef struct __attribute__((aligned(16))) TriangleDetail {
@@ -220,10 +225,10 @@ typedef struct __attribute__((aligned(16))) AlbedoEntry {
 /// How much a kernel knows of surfaces. Each is compiled by itself: scenes would pay for what they lack, in
 /// registers.
 typedef enum Shading {
-    SHADING_FLAT = 0,     ///< Lambert, smooth mirrors and glass, flat triangles
-    SHADING_CORNERS = 1,  ///< and normals and colours at corners
-    SHADING_FULL = 2,     ///< and textures, holes, and all of Finish
-    SHADING_INSTANCES = 3 ///< and instances
+    SHADING_FLAT = 0,    ///< Lambert, smooth mirrors and glass, flat triangles
+    SHADING_CORNERS = 1, ///< and normals and colours at corners
+    SHADING_FULL = 2,    ///< and textures, and all of Finish
+    SHADING_ALL = 3      ///< and instances, and surfaces that are not opaque
 } Shading;
 
 /// One column of an alias table over all lights but the environment, weighted by power.
@@ -277,6 +282,13 @@ typedef enum Projection {
     PROJECTION_ORTHOGRAPHIC = 2
 } Projection;
 
+/// Whether surfaces are opaque.
+typedef enum Holes {
+    HOLES_NONE = 0,    ///< all are
+    HOLES_CLEAR = 1,   ///< some have holes: light passes there, and nowhere else
+    HOLES_PARTIAL = 2, ///< of some, a share of the light passes
+} Holes;
+
 /// All that is the same for every path of a picture.
 typedef struct Frame {
     Camera camera;
@@ -287,7 +299,7 @@ typedef struct Frame {
     uint32_t lights;         ///< columns of the alias table
     uint32_t coherent;       ///< 1: groups of 32 shuffled pixels share their random numbers
     uint32_t shading;        ///< see Shading
-    uint32_t has_holes;      ///< 1: some surfaces are not opaque
+    uint32_t holes;          ///< see Holes
     uint32_t has_absorption; ///< 1: some glass takes a share of the light
     float first_width;       ///< of a sample, at the camera
     float spread;            ///< of a sample: how much wider it is after one unit of length

@@ -139,7 +139,10 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
             rgb_mul(textured_emission(scene, emitter->textures, &point, found.radiance),
                     left_by_glass(PATH_TRACER_HAS_INSTANCES(shading), scene, frame, ray.left_instance,
                                   ray.left, light.material, is_behind, ray.direction, distance_to));
-        if (frame->has_holes != 0)
+    }
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+        const SurfacePoint point = {place, u, v, 0, PATH_TRACER_NONE};
+        if ((light.id & PATH_TRACER_HAS_HOLES) != 0)
             found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
     }
     return found;

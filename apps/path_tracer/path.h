@@ -115,14 +115,27 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
 /// Blocks of random numbers from here on are for layers; those before are for shadow rays.
 #define PATH_TRACER_FIRST_LAYER_BLOCK 0x80000000u
 
+HEADRACE_FUNCTION bool has_holes(const SceneView* scene, uint32_t triangle) {
+    return (scene->triangles[triangle].id & PATH_TRACER_HAS_HOLES) != 0;
+}
+
 /// The share of light that comes as far as `limit` along a shadow ray.
-HEADRACE_FUNCTION float light_through(HEADRACE_ANY(bool) has_instances, const SceneView* scene, Ray ray,
-                                      float limit) {
+HEADRACE_FUNCTION float light_through(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
+                                      Ray ray, float limit) {
+    if (frame->holes != HOLES_PARTIAL) {
+        const Hit hit = any_hit_before(shading, scene, &ray, limit);
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return 1;
+        if (frame->holes == HOLES_NONE || !has_holes(scene, hit.triangle)) return 0;
+        const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0, hit.instance};
+        if (opacity_at(scene, scene->triangles[hit.triangle].material, &point) > 0) return 0;
+        // One of the few that exact_test.h has found is a hole.
+    }
     float light = 1;
     for (uint32_t layer = 0; layer < PATH_TRACER_MOST_LAYERS; ++layer) {
-        const Hit hit = nearest_hit(has_instances, scene, &ray);
+        const Hit hit = nearest_hit(shading, scene, &ray);
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.distance >= limit) return light;
-        const Triangle triangle = triangle_of(has_instances, scene, hit.instance, hit.triangle);
+        const Triangle triangle =
+            triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, hit.instance, hit.triangle);
         if (triangle.id == ray.goal_id) return light;
         const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0, hit.instance};
         light *= 1 - opacity_at(scene, triangle.material, &point);
@@ -143,7 +156,7 @@ HEADRACE_FUNCTION Rgb direct_light(HEADRACE_ANY(int) shading, const SceneView* s
     const FoundLight found = find_light(shading, scene, frame, ray, random);
     const float cosine = dot_of(lobe, found.ray.direction);
     if (!(found.limit > 0 && dot_of(normal, found.ray.direction) > 0 && cosine > 0) ||
-        is_blocked(PATH_TRACER_HAS_INSTANCES(shading), scene, &found.ray, found.limit))
+        is_blocked(shading, scene, &found.ray, found.limit))
         return rgb(0, 0, 0);
     const float weight = share(found.density, diffuse_density(material, cosine));
     return rgb_scaled(rgb_mul(material->albedo, found.radiance),
@@ -158,11 +171,11 @@ HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView
     float density;
     Rgb value = rgb_mul(bsdf_value(bsdf, found.ray.direction, &density), found.radiance);
     if (is_black(value)) return value;
-    if (frame->has_holes != 0)
-        value = rgb_scaled(value,
-                           light_through(PATH_TRACER_HAS_INSTANCES(shading), scene, found.ray, found.limit));
-    else if (is_blocked(PATH_TRACER_HAS_INSTANCES(shading), scene, &found.ray, found.limit))
+    HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+        value = rgb_scaled(value, light_through(shading, scene, frame, found.ray, found.limit));
+    } else if (is_blocked(shading, scene, &found.ray, found.limit)) {
         return rgb(0, 0, 0);
+    }
     const float weight = found.is_seen ? share(found.density, density) : 1.0f;
     return rgb_scaled(value, weight * (float)frame->shadow_rays / found.density);
 }
@@ -181,13 +194,6 @@ HEADRACE_FUNCTION SurfacePoint met_point(const Frame* frame, const PathVertex* v
     return surface_point(triangle, hit->instance, hit->triangle, hit->u, hit->v,
                          frame->first_width + frame->spread * (length_of(vertex) + distance_to));
 }
-
-/// NVIDIA's OpenCL compiler works for minutes where such a function is part of the loop around a walk.
-#if defined(__OPENCL_C_VERSION__)
-    #define PATH_TRACER_LAYER HEADRACE_FUNCTION_APART
-#else
-    #define PATH_TRACER_LAYER HEADRACE_FUNCTION
-#endif
 
 /// Whether a path passes a surface that is not opaque, by chance. `passed`: the length of the way so far,
 /// from `vertex` to the last such surface. Structs come as copies, so that those of the caller stay in
@@ -240,12 +246,16 @@ HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* 
                             vertex->direction);
     }
     for (uint32_t layer = 0;; ++layer) {
-        met->hit = nearest_hit(PATH_TRACER_HAS_INSTANCES(shading), scene, &ray);
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+            ray.width = frame->first_width + frame->spread * (length_of(vertex) + passed);
+            ray.spread = frame->spread;
+        }
+        met->hit = nearest_hit(shading, scene, &ray);
         if (met->hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
         met->triangle =
             triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met->hit.instance, met->hit.triangle);
-        HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
-            if (frame->has_holes != 0 &&
+        HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+            if ((met->triangle.id & PATH_TRACER_HAS_HOLES) != 0 &&
                 lets_through(*scene, *frame, *vertex, met->triangle, met->hit, passed, layer)) {
                 if (layer == PATH_TRACER_MOST_LAYERS) return false;
                 passed += met->hit.distance;
@@ -273,7 +283,9 @@ HEADRACE_FUNCTION Ray shadow_ray(const PathVertex* vertex, const Meeting* met, c
                      next->u,
                      next->v,
                      met->triangle.id,
-                     PATH_TRACER_NO_TRIANGLE};
+                     PATH_TRACER_NO_TRIANGLE,
+                     0,
+                     0};
     return ray;
 }
 

@@ -22,11 +22,11 @@ struct VertexResult {
 HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t index) {
     return begin_path(&frame, headrace::View<const uint32_t>{}, index);
 }
-/// What the next three know of: scenes with instances, too.
-using AnyScene = std::true_type;
+/// What the next three know of: all that a scene may have.
+using AnyScene = std::integral_constant<int, SHADING_ALL>;
 
 HEADRACE_HOST_DEVICE inline Ray ray_of(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
-    return ray_of(AnyScene{}, &scene, &frame, &vertex);
+    return ray_of(PATH_TRACER_HAS_INSTANCES(AnyScene::value), &scene, &frame, &vertex);
 }
 HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& ray) {
     return nearest_hit(AnyScene{}, &scene, &ray);

@@ -35,7 +35,7 @@ struct AnyTracePath {
 struct TracePath : AnyTracePath<SHADING_FLAT> {};
 struct TracePathWithCorners : AnyTracePath<SHADING_CORNERS> {};
 struct TracePathWithFinishes : AnyTracePath<SHADING_FULL> {};
-struct TracePathWithInstances : AnyTracePath<SHADING_INSTANCES> {};
+struct TracePathWithAll : AnyTracePath<SHADING_ALL> {};
 
 /// Seeds of the consumer-producer kernel: a work index is one path, which begins at the camera.
 struct CameraPaths {
@@ -66,7 +66,7 @@ struct AnyTraceSegment {
 struct TraceSegment : AnyTraceSegment<SHADING_FLAT> {};
 struct TraceSegmentWithCorners : AnyTraceSegment<SHADING_CORNERS> {};
 struct TraceSegmentWithFinishes : AnyTraceSegment<SHADING_FULL> {};
-struct TraceSegmentWithInstances : AnyTraceSegment<SHADING_INSTANCES> {};
+struct TraceSegmentWithAll : AnyTraceSegment<SHADING_ALL> {};
 
 /// Consumer: what a path from the camera meets first.
 struct FindFirstHits {
@@ -76,7 +76,7 @@ struct FindFirstHits {
 
     HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
         const PathVertex vertex = begin_path(frame, index);
-        const FirstHit found = first_hit(HEADRACE_CONSTANT(int, SHADING_INSTANCES), &scene, &frame, &vertex);
+        const FirstHit found = first_hit(HEADRACE_CONSTANT(int, SHADING_ALL), &scene, &frame, &vertex);
         if (found.hits > 0) hits.add(vertex.pixel, found);
     }
 };

@@ -105,6 +105,13 @@ void join_twins(PlacedTriangles& placed) {
     }
 }
 
+bool may_pass_light(const SurfaceDescription& surface) { return surface.passing != Passing::nothing; }
+
+void mark_holes(const Scene& scene, PlacedTriangles& placed) {
+    for (Triangle& triangle : placed.triangles)
+        if (may_pass_light(scene.materials[triangle.material])) triangle.id |= PATH_TRACER_HAS_HOLES;
+}
+
 Rgb divided_by_chance(Rgb part, float chance) { return chance > 0 ? part * (1 / chance) : Rgb{0, 0, 0}; }
 
 /// Three parts: each is taken as often as it sends on light. Grey surfaces then have no variance from it.
@@ -181,7 +188,8 @@ Finish finish_of(const SurfaceDescription& surface, const Placement& placement, 
 void prepare_finishes(const Scene& scene, Scattering scattering, bool is_full, PreparedScene& prepared) {
     prepared.shading = scene.normals.empty() && scene.colours.empty() ? SHADING_FLAT : SHADING_CORNERS;
     if (is_full || !std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
-        prepared.shading = prepared.instances.empty() ? SHADING_FULL : SHADING_INSTANCES;
+        const bool has_holes = std::any_of(scene.materials.begin(), scene.materials.end(), may_pass_light);
+        prepared.shading = prepared.instances.empty() && !has_holes ? SHADING_FULL : SHADING_ALL;
         AlbedoTables tables(scattering);
         for (const SurfaceDescription& surface : scene.materials)
             prepared.finishes.push_back(finish_of(surface, prepared.placement, tables));
@@ -223,6 +231,7 @@ public:
         PlacedTriangles given = placed(scene_, part, placement);
         if (given.triangles.empty()) return std::nullopt;
         join_twins(given);
+        mark_holes(scene_, given);
         Bvh bvh = build_bvh(given.triangles, margin, most_depth);
         const auto before = static_cast<uint32_t>(areas_.size());
         for (const uint32_t index : bvh.order) {
@@ -308,7 +317,7 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const Tex
 void use_scene(Frame& frame, const PreparedScene& scene) {
     frame.lights = scene.light_count;
     frame.shading = scene.shading;
-    frame.has_holes = scene.has_holes ? 1 : 0;
+    frame.holes = scene.holes;
     frame.has_absorption = scene.has_absorption ? 1 : 0;
     frame.environment_texture = scene.environment_texture;
     frame.environment_columns = scene.environment_columns;

@@ -32,9 +32,9 @@ struct PreparedScene {
     uint32_t environment_texture = 0, environment_columns = 0, environment_rows = 0; ///< see Frame
     float environment_scale = 0;
     Shading shading = SHADING_FLAT; ///< what it takes to show all that there is
-    bool has_holes = false;         ///< some materials are not opaque
-    bool has_absorption = false;    ///< some glass takes a share of the light
-    Placement placement;            ///< of the scene in the coordinates of all these
+    Holes holes = HOLES_NONE;
+    bool has_absorption = false; ///< some glass takes a share of the light
+    Placement placement;         ///< of the scene in the coordinates of all these
 };
 
 /// `environment`: light from far away, or null

@@ -155,7 +155,10 @@ void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places
         if (!surface.textures.any() && surface.passing == Passing::nothing) continue;
         prepared.materials[i].textures = static_cast<uint32_t>(prepared.surface_textures.size());
         prepared.surface_textures.push_back(surface_textures(surface, arrays));
-        prepared.has_holes |= prepared.surface_textures.back().cutoff >= 0;
+        const float cutoff = prepared.surface_textures.back().cutoff;
+        prepared.holes = std::max(prepared.holes, cutoff < 0   ? HOLES_NONE
+                                                  : cutoff > 0 ? HOLES_CLEAR
+                                                               : HOLES_PARTIAL);
     }
     if (!prepared.surface_textures.empty()) prepare_places(scene, places, prepared);
     const auto fill = [](auto& array) {

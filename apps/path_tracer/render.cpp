@@ -155,7 +155,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
-        (frame.shading == SHADING_INSTANCES ? ", instances"
+        (frame.shading == SHADING_ALL       ? ", all"
          : frame.shading == SHADING_FULL    ? ", finishes"
          : frame.shading == SHADING_CORNERS ? ", corners"
                                             : ""));
@@ -172,8 +172,8 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
     case SHADING_FULL:
         use_kernel<TracePathWithFinishes, TraceSegmentWithFinishes>(job, kernel, frame, view, chosen, film);
         break;
-    case SHADING_INSTANCES:
-        use_kernel<TracePathWithInstances, TraceSegmentWithInstances>(job, kernel, frame, view, chosen, film);
+    case SHADING_ALL:
+        use_kernel<TracePathWithAll, TraceSegmentWithAll>(job, kernel, frame, view, chosen, film);
         break;
     }
     job.opencl(opencl_kernel(kernel, shading),
@@ -192,8 +192,8 @@ headrace::Job first_hits_job(const Frame& frame, uint32_t samples, const SceneDo
     job.reads(none).accumulates(hits).kernel([=](headrace::Task& task) {
         return FindFirstHits{view_in(task, scene), frame, task.sum(hits)};
     });
-    headrace::OpenClKernel kernel = opencl_kernel(
-        KernelChoice::consumer, frame.shading == SHADING_INSTANCES ? SHADING_INSTANCES : SHADING_FULL);
+    headrace::OpenClKernel kernel =
+        opencl_kernel(KernelChoice::consumer, frame.shading == SHADING_ALL ? SHADING_ALL : SHADING_FULL);
     kernel.options += " -DFIRST_HITS";
     job.opencl(kernel, [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
         add_scene(arguments, task, scene);

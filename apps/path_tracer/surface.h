@@ -5,26 +5,10 @@
 #define HEADRACE_PATH_TRACER_SURFACE_H
 #include "bsdf.h"
 #include "instance.h"
+#include "opacity.h"
 #include "texture.h"
 
 HEADRACE_NAMESPACE(path_tracer)
-
-/// The share of light that does not pass, from 0 to 1.
-HEADRACE_FUNCTION float opacity_at(const SceneView* scene, uint32_t material, const SurfacePoint* point) {
-    const uint32_t place = scene->materials[material].textures;
-    if (place == PATH_TRACER_NONE) return 1;
-    const SurfaceTextures textures = fetch(scene->surface_textures, place);
-    if (textures.cutoff < 0) return 1;
-    float opacity = textures.opaque *
-                    corner_opacity(scene, fetch(scene->corner_shading, point->triangle), point->u, point->v);
-    if (textures.opacity != PATH_TRACER_NONE) {
-        SurfacePoint sharp = *point;
-        if (textures.cutoff > 0) sharp.part = 0; // means of holes would close them, or all the rest
-        opacity *= texture_value(scene, textures.opacity, &sharp).opacity;
-    }
-    if (textures.cutoff == 0) return smaller(opacity, 1.0f);
-    return opacity >= textures.cutoff ? 1 : 0;
-}
 
 /// `emission`, as the texture has it at a point.
 HEADRACE_FUNCTION Rgb textured_emission(const SceneView* scene, uint32_t textures, const SurfacePoint* point,

@@ -14,12 +14,14 @@ typedef struct Ray {
     /// Triangles that the ray cannot meet, by id: the one that it leaves, and the one that a shadow ray goes
     /// to.
     uint32_t left_id, goal_id;
+    float width, spread; ///< of a sample at the origin; and how much wider it is after one unit of length
 } Ray;
 
 /// A ray that leaves no triangle.
 HEADRACE_FUNCTION Ray ray_along(Float3 origin, Float3 direction) {
     const Ray ray = {origin, direction, PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NONE,
-                     0,      0,         PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NO_TRIANGLE};
+                     0,      0,         PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NO_TRIANGLE,
+                     0,      0};
     return ray;
 }
 

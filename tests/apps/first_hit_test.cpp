@@ -18,7 +18,7 @@ protected:
         const Frame frame = small_frame(prepared, pose, 1, 1);
         const SceneView view = view_of(prepared);
         const PathVertex vertex = begin_path(frame, 0);
-        FirstHit hit = first_hit(std::integral_constant<int, SHADING_INSTANCES>{}, &view, &frame, &vertex);
+        FirstHit hit = first_hit(AnyScene{}, &view, &frame, &vertex);
         hit.distance = static_cast<float>(double{hit.distance} / prepared.placement.scale);
         return hit;
     }

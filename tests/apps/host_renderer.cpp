@@ -85,10 +85,10 @@ auto with_shading(const Frame& frame, const Use& use) {
         return use(std::integral_constant<int, SHADING_CORNERS>{});
     case SHADING_FULL:
         return use(std::integral_constant<int, SHADING_FULL>{});
-    case SHADING_INSTANCES:
+    case SHADING_ALL:
         break;
     }
-    return use(std::integral_constant<int, SHADING_INSTANCES>{});
+    return use(std::integral_constant<int, SHADING_ALL>{});
 }
 
 } // namespace

@@ -265,7 +265,6 @@ TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
         Frame frame = small_frame(there, pose, 24, 18), flat_frame = small_frame(flat, pose, 24, 18);
         frame.shadow_rays = flat_frame.shadow_rays = 1;
         frame.max_depth = flat_frame.max_depth = 8;
-        flat_frame.shading = SHADING_FULL;
         const uint32_t samples = 16;
         const std::vector<Rgb> film = sum_with_consumer(there, frame, samples),
                                expected = sum_with_consumer(flat, flat_frame, samples);

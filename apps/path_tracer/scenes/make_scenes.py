@@ -361,6 +361,7 @@ def crowd(count):
 
 def main():
     folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     if len(sys.argv) > 2:
         crowd(int(sys.argv[2])).write(folder / "crowd.gltf")
     for name, make in (("interior", interior), ("glass", glass), ("foliage", foliage)):
