@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renders a room with a scanned bust, glass and a mirror on every device of this machine at the same time.
+# Renders a room with a glossy floor, textures, metal and cloth on every device of this machine at the same time.
 # Arguments go to the program: `./demo.sh --spp 1024`, `./demo.sh --devices cpu`.
 set -eu
 cd -- "$(dirname -- "$0")"
@@ -25,7 +25,8 @@ for technology in opencl cuda hip; do
     fi
 done
 
-"$program" --scene apps/path_tracer/scenes/demo.gltf --devices $devices --width 640 --height 360 --spp $samples \
+python3 apps/path_tracer/scenes/make_scenes.py demo/scenes
+"$program" --scene demo/scenes/interior.gltf --devices $devices --width 640 --height 360 --spp $samples --tone-map aces \
     --out demo/demo.png --report demo/report.json "$@" </dev/null
 echo
 echo "image   $PWD/demo/demo.png"

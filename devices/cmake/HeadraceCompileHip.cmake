@@ -6,6 +6,9 @@ function(headrace_compile_hip out target)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/hip/${target}")
   set(folders "$<REMOVE_DUPLICATES:$<FILTER:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,EXCLUDE,^/usr/include$>>")
   set(definitions "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>>")
+  if(NOT HEADRACE_HIP_OPTIMISATION)
+    set(HEADRACE_HIP_OPTIMISATION -O3)
+  endif()
   list(TRANSFORM HEADRACE_HIP_ARCHITECTURES PREPEND "--offload-arch=" OUTPUT_VARIABLE architectures)
   foreach(source IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -14,7 +17,7 @@ function(headrace_compile_hip out target)
     # HIP's own header comes first. If <cstring> came before it, std::memcpy would be a host function only.
     add_custom_command(OUTPUT "${object}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 ${HEADRACE_HIP_OPTIMISATION} -fPIC -D__HIP_PLATFORM_AMD__
               -include hip/hip_runtime.h -fvisibility=hidden "-I${CMAKE_CURRENT_SOURCE_DIR}"
               "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"

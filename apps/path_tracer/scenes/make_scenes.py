@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes three scenes of the kinds that people render, and the sky that lights two of them.
+"""Writes three scenes of the kinds that people render, and the sky that lights one of them.
 
     python3 make_scenes.py FOLDER [BALLS]
     headrace-path-tracer --scene FOLDER/interior.gltf --max-depth 12 --out interior.png
-    headrace-path-tracer --scene FOLDER/glass.gltf --environment FOLDER/sky.hdr --max-depth 16 --out glass.png
-    headrace-path-tracer --scene FOLDER/foliage.gltf --environment FOLDER/sky.hdr --max-depth 16 --exposure 1 --out foliage.png
+    headrace-path-tracer --scene FOLDER/glass.gltf --sky 0.25,0.28,0.33 --max-depth 16 --out glass.png
+    headrace-path-tracer --scene FOLDER/foliage.gltf --environment FOLDER/sky.hdr --max-depth 16 --exposure 2 --out foliage.png
 
 interior.gltf  a room with a glossy floor, textures, a window and a lamp
 glass.gltf     glasses and bowls: solid glass, rough glass, polished and brushed metal
@@ -257,7 +257,7 @@ def interior():
     cloth = material("cloth", (0.3, 0.1, 0.12), 0, 0.9, sheen={"sheenColorFactor": [0.6, 0.4, 0.4],
                                                              "sheenRoughnessFactor": 0.4})
     scene.mesh(scene.part(sofa, cloth))
-    scene.camera((-0.9, 1.5, 2.3), 8, -14, 58)
+    scene.camera((2.3, 1.55, 2.35), 8, 19, 58)
     return scene
 
 
@@ -298,7 +298,9 @@ def glass():
     ]
     for number, its_material, x, z in things:
         scene.mesh(scene.part(shapes[number], its_material), translation=[x, 0, z])
-    scene.camera((0, 2.0, 4.2), 20, 0, 40)
+    lamps = Shape().quad((-3.8, 1.6, 1.8), (1.3, 1.8, 0), (0, 0, -2.6)).quad((3.4, 0.9, -0.6), (0.8, 1.9, 0), (0, 0, -1.6))
+    scene.mesh(scene.part(lamps, lamp("lamps", (1, 0.95, 0.88), 9)))
+    scene.camera((0, 1.9, 4.2), 18, 0, 38)
     return scene
 
 
