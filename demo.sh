@@ -4,6 +4,7 @@
 set -eu
 cd -- "$(dirname -- "$0")"
 
+command -v python3 >/dev/null || { echo "demo.sh: python3 is missing; it writes the scene" >&2; exit 1; }
 .ci/build headrace-path-tracer
 program=build/release/bin/headrace-path-tracer
 mkdir -p demo

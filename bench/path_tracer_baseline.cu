@@ -149,7 +149,8 @@ void run(const bench::BaselineOptions& options) {
     const DeviceScene on_device(prepared);
     const Frame frame = make_frame(options, scene, prepared);
     if (frame.shading == SHADING_ALL)
-        throw std::runtime_error("it has no instances, and only opaque surfaces; take another scene");
+        throw std::runtime_error(
+            "the baseline shows neither instances nor surfaces that are not opaque; take another scene");
 
     const std::uint64_t pixels = std::uint64_t{options.width} * options.height, paths = pixels * options.spp;
     const std::uint64_t grid = (paths + threads - 1) / threads;

@@ -28,9 +28,6 @@ HEADRACE_FUNCTION float inverse_slope(float slope) {
     return 1.0f / (size > least ? slope : slope < 0 ? -least : least);
 }
 
-/// Of a Shading that is known when this is compiled.
-#define PATH_TRACER_MAY_HAVE_HOLES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_ALL)
-
 /// What a look at a triangle says.
 typedef enum Met { MET_NO, MET_YES, FLOATS_CANNOT_TELL } Met;
 
@@ -58,19 +55,32 @@ HEADRACE_FUNCTION bool is_end_of(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) 
     return true;
 }
 
-/// Where a ray meets a triangle that it is known to meet, with the same bits on all devices. False: floats
-/// cannot tell.
-HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneView* scene, uint32_t instance,
-                                  uint32_t index, const Sight* sight, Hit* hit) {
-    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
-    SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
-    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
+/// What floats move the corners of a triangle and the ray's origin, in an instance or where the ray leaves
+/// one.
+HEADRACE_FUNCTION float placing_error(HEADRACE_ANY(bool) has_instances, const SceneView* scene,
+                                      uint32_t instance, const Sight* sight) {
     HEADRACE_IF_CONSTEXPR (has_instances) {
-        seen.error += corner_error_of(has_instances, scene, instance) + sight->origin_error;
+        return corner_error_of(has_instances, scene, instance) + sight->origin_error;
     }
+    return 0;
+}
+
+/// Where a ray meets a triangle that it is known to meet, with the same bits on all devices. False: floats
+/// cannot tell. `error`: see placing_error
+HEADRACE_FUNCTION bool find_place_in(const Triangle* triangle, float error, uint32_t instance, uint32_t index,
+                                     const Sight* sight, Hit* hit) {
+    SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), triangle, sight);
+    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, sight->ray.direction);
+    seen.error += error;
     if (!has_place(&seen)) return false;
     *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, instance, index);
     return true;
+}
+HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneView* scene, uint32_t instance,
+                                  uint32_t index, const Sight* sight, Hit* hit) {
+    const Triangle triangle = triangle_of(has_instances, scene, instance, index);
+    return find_place_in(&triangle, placing_error(has_instances, scene, instance, sight), instance, index,
+                         sight, hit);
 }
 
 /// Shortens `hit` to the triangle if the ray meets it before; with `any_hit`, if it meets it before
@@ -82,16 +92,13 @@ HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_in
                            HEADRACE_ANY(bool) passes_holes, HEADRACE_ANY(Rounding) how,
                            const SceneView* scene, const Triangle* triangle, uint32_t instance,
                            uint32_t index, const Sight* sight, Hit* hit) {
-    float error = 0;
-    HEADRACE_IF_CONSTEXPR (has_instances) {
-        error = corner_error_of(has_instances, scene, instance) + sight->origin_error;
-    }
+    const float error = placing_error(has_instances, scene, instance, sight);
     SeenTriangle seen = seen_triangle(how, triangle, sight);
     if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR + error)) return MET_NO;
     const Ray* ray = &sight->ray;
     if (is_end_of(any_hit, has_instances, ray, triangle, instance)) return MET_NO;
     look_along(how, &seen, ray->direction);
-    HEADRACE_IF_CONSTEXPR (has_instances) seen.error += error;
+    seen.error += error;
     const float farthest = hit->distance + hit->doubt;
     if (is_missed(&seen, farthest)) return MET_NO;
     const bool is_sure = how == ROUNDED_FASTEST ? is_met(&seen) : has_place(&seen);
@@ -100,9 +107,9 @@ HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_in
     const float earliest = met.distance - met.doubt, latest = met.distance + met.doubt;
     if (latest <= 0 || earliest >= farthest) return MET_NO;
     HEADRACE_IF_CONSTEXPR (passes_holes) {
-        if ((triangle->id & PATH_TRACER_HAS_HOLES) != 0) {
+        if (may_have_hole(triangle)) {
             Hit place = met;
-            if (!find_place(has_instances, scene, instance, index, sight, &place)) return FLOATS_CANNOT_TELL;
+            if (!find_place_in(triangle, error, instance, index, sight, &place)) return FLOATS_CANNOT_TELL;
             if (is_hole(*scene, *triangle, place, ray->width + ray->spread * place.distance)) return MET_NO;
         }
     }
@@ -174,9 +181,10 @@ HEADRACE_FUNCTION BoxRay box_ray_in(const Instance* instance, const Ray* ray) {
     return boxes;
 }
 
-/// The walk behind nearest_hit and is_blocked: `any_hit` ends it at the first triangle met, and so does a
-/// doubt for which there is no room. Where doubts wait, only the hit's triangle is right; unless `decides`
-/// at once. It passes holes, of scenes that may have some; but not where it decides.
+/// The walk behind nearest_hit_before and any_hit_before: `any_hit` ends it at the first triangle met, and so
+/// does a doubt for which there is no room. Where doubts wait, only the hit's triangle is right; unless
+/// `decides` at once. A walk passes holes; one that decides does not, and its caller looks whether the hit is
+/// one.
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
 /// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
@@ -303,8 +311,9 @@ HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shad
                          ray->u, ray->v, ray->left_id, ray->goal_id, limit, found_instance, found, waiting);
 }
 
-HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray) {
-    const float limit = PATH_TRACER_FAR_AWAY;
+/// The nearest triangle that the ray meets before `limit`. It may be at a hole if exact_test.h has found it.
+HEADRACE_FUNCTION Hit nearest_hit_before(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray,
+                                         float limit) {
     const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
@@ -318,22 +327,29 @@ HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(int) shading, const SceneView* sc
     return decided(HEADRACE_CONSTANT(bool, false), shading, scene, ray, limit, hit.instance, hit.triangle,
                    &waiting);
 }
+HEADRACE_FUNCTION Hit nearest_hit(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray) {
+    return nearest_hit_before(shading, scene, ray, PATH_TRACER_FAR_AWAY);
+}
 
-/// Something that lies between the ray's origin and `limit`, if there is any.
+/// Some triangle that the ray meets before `limit`. `is_exact`: exact_test.h has found it, so that it may be
+/// at a hole.
 HEADRACE_FUNCTION Hit any_hit_before(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray,
-                                     float limit) {
+                                     float limit, bool* is_exact) {
     const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
     const Hit hit = walk(HEADRACE_CONSTANT(bool, true), shading, HEADRACE_CONSTANT(bool, false), scene,
                          &sight, limit, &waiting);
-    if (hit.triangle != PATH_TRACER_NO_TRIANGLE || waiting.count == 0) return hit;
+    *is_exact = hit.triangle == PATH_TRACER_NO_TRIANGLE && waiting.count != 0;
+    if (!*is_exact) return hit;
     return decided(HEADRACE_CONSTANT(bool, true), shading, scene, ray, limit, PATH_TRACER_NONE,
                    PATH_TRACER_NO_TRIANGLE, &waiting);
 }
+/// True if something lies between the ray's origin and `limit`. For scenes without holes.
 HEADRACE_FUNCTION bool is_blocked(HEADRACE_ANY(int) shading, const SceneView* scene, const Ray* ray,
                                   float limit) {
-    return any_hit_before(shading, scene, ray, limit).triangle != PATH_TRACER_NO_TRIANGLE;
+    bool is_exact;
+    return any_hit_before(shading, scene, ray, limit, &is_exact).triangle != PATH_TRACER_NO_TRIANGLE;
 }
 
 HEADRACE_END_NAMESPACE

@@ -49,8 +49,8 @@ typedef struct __attribute__((aligned(16))) Triangle {
     float inverse_density;
 } Triangle;
 
-/// Above all numbers of triangles: see most_positions.
-#define PATH_TRACER_HAS_HOLES 0x40000000u
+/// Ids are below it: a scene with more triangles would fill 100 GiB before it is prepared.
+#define PATH_TRACER_HAS_HOLES 0x80000000u
 
 /// What is needed of a triangle once it is hit, or where floats cannot tell whether it is.
 typedef struct __attribute__((aligned(16))) TriangleDetail {
@@ -284,9 +284,9 @@ typedef enum Projection {
 
 /// Whether surfaces are opaque.
 typedef enum Holes {
-    HOLES_NONE = 0,    ///< all are
-    HOLES_CLEAR = 1,   ///< some have holes: light passes there, and nowhere else
-    HOLES_PARTIAL = 2, ///< of some, a share of the light passes
+    HOLES_NONE = 0,   ///< all are
+    HOLES_CLEAR = 1,  ///< some have holes: light passes there, and nowhere else
+    HOLES_PARTIAL = 2 ///< of some, a share of the light passes
 } Holes;
 
 /// All that is the same for every path of a picture.

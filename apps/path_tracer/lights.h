@@ -136,13 +136,13 @@ HEADRACE_FUNCTION FoundLight find_light(HEADRACE_ANY(int) shading, const SceneVi
     HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
         const SurfacePoint point = {place, u, v, 0, PATH_TRACER_NONE};
         found.radiance =
-            rgb_mul(textured_emission(scene, emitter->textures, &point, found.radiance),
+            rgb_mul(emitted_at(scene, light.material, &point, found.radiance, light_cosine),
                     left_by_glass(PATH_TRACER_HAS_INSTANCES(shading), scene, frame, ray.left_instance,
                                   ray.left, light.material, is_behind, ray.direction, distance_to));
     }
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+    HEADRACE_IF_CONSTEXPR (PATH_TRACER_MAY_HAVE_HOLES(shading)) {
         const SurfacePoint point = {place, u, v, 0, PATH_TRACER_NONE};
-        if ((light.id & PATH_TRACER_HAS_HOLES) != 0)
+        if (may_have_hole(&light))
             found.radiance = rgb_scaled(found.radiance, opacity_at(scene, light.material, &point));
     }
     return found;

@@ -121,6 +121,10 @@ void run(const Options& options) {
     const Stopwatch building(options,
                              "building, of " + std::to_string(scene.triangles.size()) + " triangles");
     PreparedScene prepared = prepare_scene(scene, options.scattering, far_away);
+    if (prepared.hidden > 0 && !options.quiet)
+        headrace::log_warning(
+            options.scene.string() + ": " + std::to_string(prepared.hidden) +
+            " triangles that are not opaque have the corners of opaque ones, and are left out");
     SceneFigures figures = figures_of(scene, prepared);
     figures.loading = loaded;
     figures.building = building.read();

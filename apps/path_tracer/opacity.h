@@ -7,6 +7,13 @@
 
 HEADRACE_NAMESPACE(path_tracer)
 
+/// Of a Shading that is known when this is compiled.
+#define PATH_TRACER_MAY_HAVE_HOLES(shading) HEADRACE_CONSTANT(bool, (shading) == SHADING_ALL)
+
+HEADRACE_FUNCTION bool may_have_hole(const Triangle* triangle) {
+    return (triangle->id & PATH_TRACER_HAS_HOLES) != 0;
+}
+
 /// The share of light that does not pass, from 0 to 1.
 HEADRACE_FUNCTION float opacity_at(const SceneView* scene, uint32_t material, const SurfacePoint* point) {
     const uint32_t place = scene->materials[material].textures;

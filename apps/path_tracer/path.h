@@ -109,30 +109,25 @@ HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) 
     return (1 - material->glass_chance - material->mirror_chance) * cosine * PATH_TRACER_INVERSE_PI;
 }
 
-/// Surfaces with holes that a ray passes one behind the other, at most: where they lie in one another,
+/// Surfaces that stop a ray and let it through, one behind the other, at most: where they lie in one another,
 /// rounding may show them again and again.
 #define PATH_TRACER_MOST_LAYERS 1024u
 /// Blocks of random numbers from here on are for layers; those before are for shadow rays.
 #define PATH_TRACER_FIRST_LAYER_BLOCK 0x80000000u
 
-HEADRACE_FUNCTION bool has_holes(const SceneView* scene, uint32_t triangle) {
-    return (scene->triangles[triangle].id & PATH_TRACER_HAS_HOLES) != 0;
-}
-
 /// The share of light that comes as far as `limit` along a shadow ray.
 HEADRACE_FUNCTION float light_through(HEADRACE_ANY(int) shading, const SceneView* scene, const Frame* frame,
                                       Ray ray, float limit) {
     if (frame->holes != HOLES_PARTIAL) {
-        const Hit hit = any_hit_before(shading, scene, &ray, limit);
+        bool is_exact;
+        const Hit hit = any_hit_before(shading, scene, &ray, limit, &is_exact);
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return 1;
-        if (frame->holes == HOLES_NONE || !has_holes(scene, hit.triangle)) return 0;
-        const SurfacePoint point = {hit.triangle, hit.u, hit.v, 0, hit.instance};
-        if (opacity_at(scene, scene->triangles[hit.triangle].material, &point) > 0) return 0;
-        // One of the few that exact_test.h has found is a hole.
+        if (frame->holes == HOLES_NONE || !is_exact) return 0;
+        // What exact_test.h has found may be a hole.
     }
     float light = 1;
     for (uint32_t layer = 0; layer < PATH_TRACER_MOST_LAYERS; ++layer) {
-        const Hit hit = nearest_hit(shading, scene, &ray);
+        const Hit hit = nearest_hit_before(shading, scene, &ray, limit);
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE || hit.distance >= limit) return light;
         const Triangle triangle =
             triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, hit.instance, hit.triangle);
@@ -171,7 +166,7 @@ HEADRACE_FUNCTION Rgb direct_light_on(HEADRACE_ANY(int) shading, const SceneView
     float density;
     Rgb value = rgb_mul(bsdf_value(bsdf, found.ray.direction, &density), found.radiance);
     if (is_black(value)) return value;
-    HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+    HEADRACE_IF_CONSTEXPR (PATH_TRACER_MAY_HAVE_HOLES(shading)) {
         value = rgb_scaled(value, light_through(shading, scene, frame, found.ray, found.limit));
     } else if (is_blocked(shading, scene, &found.ray, found.limit)) {
         return rgb(0, 0, 0);
@@ -246,7 +241,7 @@ HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* 
                             vertex->direction);
     }
     for (uint32_t layer = 0;; ++layer) {
-        HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
+        HEADRACE_IF_CONSTEXPR (PATH_TRACER_MAY_HAVE_HOLES(shading)) {
             ray.width = frame->first_width + frame->spread * (length_of(vertex) + passed);
             ray.spread = frame->spread;
         }
@@ -254,8 +249,8 @@ HEADRACE_FUNCTION bool next_meeting(HEADRACE_ANY(int) shading, const SceneView* 
         if (met->hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
         met->triangle =
             triangle_of(PATH_TRACER_HAS_INSTANCES(shading), scene, met->hit.instance, met->hit.triangle);
-        HEADRACE_IF_CONSTEXPR (shading == SHADING_ALL) {
-            if ((met->triangle.id & PATH_TRACER_HAS_HOLES) != 0 &&
+        HEADRACE_IF_CONSTEXPR (PATH_TRACER_MAY_HAVE_HOLES(shading)) {
+            if (may_have_hole(&met->triangle) &&
                 lets_through(*scene, *frame, *vertex, met->triangle, met->hit, passed, layer)) {
                 if (layer == PATH_TRACER_MOST_LAYERS) return false;
                 passed += met->hit.distance;
@@ -426,7 +421,8 @@ HEADRACE_FUNCTION bool trace_vertex(HEADRACE_ANY(int) shading, const SceneView* 
         HEADRACE_IF_CONSTEXPR (shading >= SHADING_FULL) {
             SurfacePoint point = met_point(frame, vertex, &met.triangle, &met.hit, met.distance_to);
             if (vertex->density > 0) point.part = 0; // as shadow rays see it, which share it
-            material.emission = textured_emission(scene, material.textures, &point, material.emission);
+            material.emission =
+                emitted_at(scene, met.triangle.material, &point, material.emission, met.cosine);
         }
         *radiance = rgb_scaled(rgb_mul(here.throughput, material.emission), weight);
     }

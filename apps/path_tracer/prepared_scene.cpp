@@ -42,6 +42,24 @@ struct PlacedTriangles {
     std::vector<TriangleDetail> details;
     std::vector<std::size_t> places; ///< in the scene
     std::vector<double> areas;
+
+    /// Returns how many were left out.
+    std::size_t leave_out(const std::vector<bool>& is_out) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < triangles.size(); ++i) {
+            if (is_out[i]) continue;
+            triangles[kept] = triangles[i];
+            details[kept] = details[i];
+            places[kept] = places[i];
+            areas[kept++] = areas[i];
+        }
+        const std::size_t out = triangles.size() - kept;
+        triangles.resize(kept);
+        details.resize(kept);
+        places.resize(kept);
+        areas.resize(kept);
+        return out;
+    }
 };
 
 /// A corner as the sum of two floats, which is what kernels know of it.
@@ -70,9 +88,13 @@ PlacedTriangles placed(const Scene& scene, const SceneMesh& part, const Placemen
     return result;
 }
 
+bool is_opaque(const SurfaceDescription& surface) { return cutoff_of(surface) < 0; }
+
 /// Gives triangles with the same three corners the id of the first, so that a ray that leaves one of them
-/// meets none of them.
-void join_twins(PlacedTriangles& placed) {
+/// meets none of them; and marks those that are not opaque. Of such triangles, those that have an opaque one
+/// among them are left out, and their number is returned: a ray that passed one of them would miss the opaque
+/// one.
+std::size_t join_twins(const Scene& scene, PlacedTriangles& placed) {
     using Corners = std::array<std::array<double, 3>, 3>;
     const auto corners_of = [&](uint32_t i) {
         const Triangle& triangle = placed.triangles[i];
@@ -96,20 +118,21 @@ void join_twins(PlacedTriangles& placed) {
         hashes[i] = {hash, i};
     }
     tbb::parallel_sort(hashes.begin(), hashes.end());
+    std::vector<bool> is_hidden(placed.triangles.size());
+    const auto opaque = [&](uint32_t i) { return is_opaque(scene.materials[placed.triangles[i].material]); };
+    std::vector<uint32_t> twins;
     for (std::size_t begin = 0, end; begin < hashes.size(); begin = end) {
-        for (end = begin + 1; end < hashes.size() && hashes[end].first == hashes[begin].first; ++end) {
-            const uint32_t first = hashes[begin].second, other = hashes[end].second;
-            if (corners_of(first) == corners_of(other))
-                placed.triangles[other].id = placed.triangles[first].id;
+        const uint32_t first = hashes[begin].second;
+        twins.assign(1, first);
+        for (end = begin + 1; end < hashes.size() && hashes[end].first == hashes[begin].first; ++end)
+            if (corners_of(first) == corners_of(hashes[end].second)) twins.push_back(hashes[end].second);
+        const bool has_opaque = std::any_of(twins.begin(), twins.end(), opaque);
+        for (const uint32_t twin : twins) {
+            placed.triangles[twin].id = placed.triangles[first].id | (has_opaque ? 0 : PATH_TRACER_HAS_HOLES);
+            is_hidden[twin] = has_opaque && !opaque(twin);
         }
     }
-}
-
-bool may_pass_light(const SurfaceDescription& surface) { return surface.passing != Passing::nothing; }
-
-void mark_holes(const Scene& scene, PlacedTriangles& placed) {
-    for (Triangle& triangle : placed.triangles)
-        if (may_pass_light(scene.materials[triangle.material])) triangle.id |= PATH_TRACER_HAS_HOLES;
+    return placed.leave_out(is_hidden);
 }
 
 Rgb divided_by_chance(Rgb part, float chance) { return chance > 0 ? part * (1 / chance) : Rgb{0, 0, 0}; }
@@ -188,8 +211,8 @@ Finish finish_of(const SurfaceDescription& surface, const Placement& placement, 
 void prepare_finishes(const Scene& scene, Scattering scattering, bool is_full, PreparedScene& prepared) {
     prepared.shading = scene.normals.empty() && scene.colours.empty() ? SHADING_FLAT : SHADING_CORNERS;
     if (is_full || !std::all_of(scene.materials.begin(), scene.materials.end(), is_plain)) {
-        const bool has_holes = std::any_of(scene.materials.begin(), scene.materials.end(), may_pass_light);
-        prepared.shading = prepared.instances.empty() && !has_holes ? SHADING_FULL : SHADING_ALL;
+        prepared.shading =
+            prepared.instances.empty() && prepared.holes == HOLES_NONE ? SHADING_FULL : SHADING_ALL;
         AlbedoTables tables(scattering);
         for (const SurfaceDescription& surface : scene.materials)
             prepared.finishes.push_back(finish_of(surface, prepared.placement, tables));
@@ -230,8 +253,7 @@ public:
                            unsigned most_depth) {
         PlacedTriangles given = placed(scene_, part, placement);
         if (given.triangles.empty()) return std::nullopt;
-        join_twins(given);
-        mark_holes(scene_, given);
+        prepared_.hidden += join_twins(scene_, given);
         Bvh bvh = build_bvh(given.triangles, margin, most_depth);
         const auto before = static_cast<uint32_t>(areas_.size());
         for (const uint32_t index : bvh.order) {
@@ -292,6 +314,15 @@ void prepare_triangles(const Scene& scene, Gathering& gathering, PreparedScene& 
     for (Instance& instance : prepared.instances) instance.root += first_node;
 }
 
+Holes holes_of(const Scene& scene, const std::vector<Triangle>& triangles) {
+    Holes all = HOLES_NONE;
+    for (const Triangle& triangle : triangles)
+        if ((triangle.id & PATH_TRACER_HAS_HOLES) != 0)
+            all = std::max(all,
+                           cutoff_of(scene.materials[triangle.material]) > 0 ? HOLES_CLEAR : HOLES_PARTIAL);
+    return all;
+}
+
 } // namespace
 
 PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const TextureImage* environment) {
@@ -299,6 +330,7 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const Tex
     prepared.placement = placement_of(surroundings_of(scene));
     Gathering triangles(scene, prepared);
     prepare_triangles(scene, triangles, prepared);
+    prepared.holes = holes_of(scene, prepared.triangles);
     prepared.materials.reserve(scene.materials.size());
     for (const SurfaceDescription& surface : scene.materials)
         prepared.materials.push_back(prepare_material(surface));

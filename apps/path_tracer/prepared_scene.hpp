@@ -5,6 +5,7 @@
 #include "layout.h"
 #include "scene.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace path_tracer {
@@ -32,9 +33,10 @@ struct PreparedScene {
     uint32_t environment_texture = 0, environment_columns = 0, environment_rows = 0; ///< see Frame
     float environment_scale = 0;
     Shading shading = SHADING_FLAT; ///< what it takes to show all that there is
-    Holes holes = HOLES_NONE;
-    bool has_absorption = false; ///< some glass takes a share of the light
-    Placement placement;         ///< of the scene in the coordinates of all these
+    Holes holes = HOLES_NONE;       ///< of the triangles
+    std::size_t hidden = 0;         ///< triangles that are not opaque, and are left out: see join_twins
+    bool has_absorption = false;    ///< some glass takes a share of the light
+    Placement placement;            ///< of the scene in the coordinates of all these
 };
 
 /// `environment`: light from far away, or null

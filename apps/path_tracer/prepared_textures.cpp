@@ -84,19 +84,6 @@ private:
     std::vector<Levels> images_;
 };
 
-/// What kernels call the least opacity that is opaque.
-float cutoff_of(const SurfaceDescription& surface) {
-    switch (surface.passing) {
-    case Passing::nothing:
-        return -1;
-    case Passing::its_share:
-        return 0;
-    case Passing::all:
-        break;
-    }
-    return surface.cutoff > 0 ? surface.cutoff : -1; // no opacity is below 0
-}
-
 SurfaceTextures surface_textures(const SurfaceDescription& surface, TextureArrays& arrays) {
     const SurfaceTextureUses& uses = surface.textures;
     SurfaceTextures result{};
@@ -148,6 +135,18 @@ void prepare_places(const Scene& scene, const std::vector<std::size_t>& places, 
 
 } // namespace
 
+float cutoff_of(const SurfaceDescription& surface) {
+    switch (surface.passing) {
+    case Passing::nothing:
+        return -1;
+    case Passing::its_share:
+        return 0;
+    case Passing::all:
+        break;
+    }
+    return surface.cutoff > 0 ? surface.cutoff : -1; // no opacity is below 0
+}
+
 void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places, PreparedScene& prepared) {
     TextureArrays arrays(scene, prepared);
     for (std::size_t i = 0; i < scene.materials.size(); ++i) {
@@ -155,10 +154,6 @@ void prepare_textures(const Scene& scene, const std::vector<std::size_t>& places
         if (!surface.textures.any() && surface.passing == Passing::nothing) continue;
         prepared.materials[i].textures = static_cast<uint32_t>(prepared.surface_textures.size());
         prepared.surface_textures.push_back(surface_textures(surface, arrays));
-        const float cutoff = prepared.surface_textures.back().cutoff;
-        prepared.holes = std::max(prepared.holes, cutoff < 0   ? HOLES_NONE
-                                                  : cutoff > 0 ? HOLES_CLEAR
-                                                               : HOLES_PARTIAL);
     }
     if (!prepared.surface_textures.empty()) prepare_places(scene, places, prepared);
     const auto fill = [](auto& array) {

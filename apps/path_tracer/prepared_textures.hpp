@@ -8,6 +8,9 @@
 
 namespace path_tracer {
 
+/// What kernels call the least opacity that is opaque: SurfaceTextures::cutoff.
+[[nodiscard]] float cutoff_of(const SurfaceDescription& surface);
+
 /// Fills in what `prepared` has of textures, and gives its materials, which are those of the scene, theirs.
 ///
 /// `places`: in the scene, of the triangles that are in `prepared`

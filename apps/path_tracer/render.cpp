@@ -155,7 +155,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : "") +
-        (frame.shading == SHADING_ALL       ? ", all"
+        (frame.shading == SHADING_ALL       ? ", instances and holes"
          : frame.shading == SHADING_FULL    ? ", finishes"
          : frame.shading == SHADING_CORNERS ? ", corners"
                                             : ""));

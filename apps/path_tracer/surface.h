@@ -75,6 +75,14 @@ HEADRACE_FUNCTION Float3 turned_to(Float3 shading, Float3 out) {
     return cosine >= least ? shading : normalised(add(shading, scaled(out, least - cosine)));
 }
 
+HEADRACE_FUNCTION void give_textures_to_coat(const SceneView* scene, const SurfaceTextures* textures,
+                                             const SurfacePoint* point, float* coat, float* roughness) {
+    if (textures->coat != PATH_TRACER_NONE)
+        *coat *= smaller(texture_value(scene, textures->coat, point).colour.r, 1.0f);
+    if (textures->coat_roughness != PATH_TRACER_NONE)
+        *roughness *= smaller(texture_value(scene, textures->coat_roughness, point).colour.g, 1.0f);
+}
+
 HEADRACE_FUNCTION void give_textures_to(const SceneView* scene, const SurfaceTextures* textures,
                                         const SurfacePoint* point, Finish* values) {
     if (textures->colour != PATH_TRACER_NONE)
@@ -91,11 +99,7 @@ HEADRACE_FUNCTION void give_textures_to(const SceneView* scene, const SurfaceTex
     if (textures->highlight_tint != PATH_TRACER_NONE)
         values->highlight =
             rgb_mul(values->highlight, texture_value(scene, textures->highlight_tint, point).colour);
-    if (textures->coat != PATH_TRACER_NONE)
-        values->coat *= smaller(texture_value(scene, textures->coat, point).colour.r, 1.0f);
-    if (textures->coat_roughness != PATH_TRACER_NONE)
-        values->coat_roughness *=
-            smaller(texture_value(scene, textures->coat_roughness, point).colour.g, 1.0f);
+    give_textures_to_coat(scene, textures, point, &values->coat, &values->coat_roughness);
     if (textures->sheen != PATH_TRACER_NONE)
         values->sheen = rgb_mul(values->sheen, texture_value(scene, textures->sheen, point).colour);
     if (textures->sheen_roughness != PATH_TRACER_NONE)
@@ -136,6 +140,32 @@ HEADRACE_FUNCTION AlbedoEntry facet_albedo(const SceneView* scene, float cosine,
     return smooth;
 }
 
+/// A coat with what its facets reflect to one another.
+HEADRACE_FUNCTION float boosted_coat(float coat, AlbedoEntry entry) {
+    return coat * (1 + PATH_TRACER_COAT_HEAD_ON * entry.boost);
+}
+/// The share of light from all around that a coat reflects. What lies below it has the rest.
+HEADRACE_FUNCTION float coat_albedo(float coat, AlbedoEntry entry) {
+    return smaller(boosted_coat(coat, entry) * (PATH_TRACER_COAT_HEAD_ON * entry.head_on + entry.edge), 1.0f);
+}
+
+/// What a surface emits at a point, at `cosine` to its triangle: as its texture has it, less the share of its
+/// coat.
+HEADRACE_FUNCTION Rgb emitted_at(const SceneView* scene, uint32_t material, const SurfacePoint* point,
+                                 Rgb emission, float cosine) {
+    const uint32_t place = scene->materials[material].textures;
+    const Rgb emitted = textured_emission(scene, place, point, emission);
+    float coat = scene->finishes[material].coat;
+    if (!(coat > 0)) return emitted;
+    float roughness = scene->finishes[material].coat_roughness;
+    if (place != PATH_TRACER_NONE) {
+        const SurfaceTextures textures = fetch(scene->surface_textures, place);
+        give_textures_to_coat(scene, &textures, point, &coat, &roughness);
+    }
+    return rgb_scaled(emitted,
+                      1 - coat_albedo(coat, facet_albedo(scene, cosine, roughness, alpha_of(roughness))));
+}
+
 /// Adds facets with this reflectance, and what they reflect to one another. Returns their albedo.
 HEADRACE_FUNCTION float add_facets(Bsdf* bsdf, Rgb head_on, float edge, float layers, AlbedoEntry entry) {
     const Rgb boost = rgb_add(rgb(1, 1, 1), rgb_scaled(head_on, entry.boost));
@@ -166,14 +196,13 @@ HEADRACE_FUNCTION Bsdf bsdf_of(const SceneView* scene, const Finish* values, Flo
 
     float layers = 1; // the share of light that comes through them
     bsdf.coat = values->coat;
-    float coat_albedo = 0;
+    float by_coat = 0;
     if (values->coat > 0) {
         const AlbedoEntry entry =
             facet_albedo(scene, dot_of(bsdf.coat_normal, out), values->coat_roughness, bsdf.coat_alpha);
-        const float boost = 1 + PATH_TRACER_COAT_HEAD_ON * entry.boost;
-        bsdf.coat *= boost;
-        coat_albedo = smaller(bsdf.coat * (PATH_TRACER_COAT_HEAD_ON * entry.head_on + entry.edge), 1.0f);
-        layers -= coat_albedo;
+        bsdf.coat = boosted_coat(values->coat, entry);
+        by_coat = coat_albedo(values->coat, entry);
+        layers -= by_coat;
     }
     const float cosine = dot_of(bsdf.shading, out);
     bsdf.sheen = rgb(0, 0, 0);
@@ -224,9 +253,9 @@ HEADRACE_FUNCTION Bsdf bsdf_of(const SceneView* scene, const Finish* values, Flo
         luminance(rgb_scaled(bsdf.head_on, entry.head_on)) + luminance(rgb_scaled(bsdf.edge, entry.edge));
     const float by_glass = layers * glass * larger(luminance(base), 0.1f);
     const float by_lambert = luminance(bsdf.diffuse) + luminance(bsdf.sheen);
-    const float total = coat_albedo + by_facets + by_glass + by_lambert;
+    const float total = by_coat + by_facets + by_glass + by_lambert;
     const float scale = total > 0 ? 1 / total : 0;
-    bsdf.coat_chance = coat_albedo * scale;
+    bsdf.coat_chance = by_coat * scale;
     bsdf.facet_chance = by_facets * scale;
     bsdf.glass_chance = by_glass * scale;
     if (by_lambert == 0) { // exactly 1 together, or rounding would now and then end a path

@@ -348,6 +348,22 @@ TEST_P(Materials, GlassTakesItsShareOfTheWayThroughIt) {
     }
 }
 
+TEST_P(Materials, CoatsTakeTheirShareOfEmission) {
+    for (int i = 0; i < 20; ++i) {
+        const double coat = between(0, 1), height = between(0.2, 20);
+        SurfaceDescription lamp = lambert(0, 1);
+        lamp.coat = static_cast<float>(coat);
+        SceneBuilder builder;
+        builder.material(lamp).triangle({-1, 0, -1}, {0, 0, 1}, {1, 0, -1});
+        const PreparedScene scene = prepare_scene(builder.scene());
+        const Frame frame = small_frame(scene, {{3, height, 0}, {0, 0, 0}, 0.01f}, 2, 2);
+        const double cosine = height / std::hypot(3, height);
+        const double reflected = 0.04 + 0.96 * std::pow(1 - cosine, 5); // as Schlick has it
+        for (const Rgb& pixel : sum_with_producer(scene, frame, 1))
+            EXPECT_NEAR(double{pixel.r}, 1 - coat * reflected, 1e-4) << coat << ", cosine " << cosine;
+    }
+}
+
 TEST_P(Materials, GlassTakesItsShareOnTheWayToWhatIsInside) {
     SceneBuilder builder;
     builder.material({.base = {1, 1, 1}, .transmitted = 1, .ior = 1, .absorption = {1, 1, 1}})
