@@ -10,9 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <vector>
 
 namespace path_tracer::test {
@@ -87,6 +90,50 @@ protected:
         surface.coat = some();
         surface.coat_roughness = static_cast<float>(between(0, 1));
         return surface;
+    }
+    /// Directions that a surface takes, against their density, chi squared over cells.
+    template <class Cells>
+    void expect_as_often_as_they_say(const Bsdf& bsdf, const Cells& cells,
+                                     const SurfaceDescription& surface) {
+        constexpr int samples = 60'000;
+        constexpr double inexact = 0.01; // integrals over cells are right to about a part in a hundred
+        std::vector<double> counts(Cells::count(), 0.0);
+        int ended = 0;
+        for (int i = 0; i < samples; ++i) {
+            const NextDirection next = next_direction(&bsdf, numbers());
+            if (next.density == 0)
+                ++ended; // other facets hide it
+            else
+                counts[cells.cell_of(next.direction)] += 1;
+        }
+        const std::vector<double> chances = cells.integrals([&](Float3 in) {
+            float density;
+            bsdf_value(&bsdf, in, &density);
+            return double{density};
+        });
+        std::ostringstream description;
+        description << "metal " << surface.metallic << ", glass " << surface.transmitted << ", roughness "
+                    << surface.roughness << ", ior " << surface.ior << ", thin " << surface.is_thin
+                    << ", layer " << surface.highlight_edge << ", sheen " << surface.sheen.r << ", coat "
+                    << surface.coat << ", " << surface.coat_roughness << ", cosines " << bsdf.out.z << ", "
+                    << bsdf.shading.z << ", " << bsdf.coat_normal.z << ", ratio " << bsdf.ratio;
+        const double all = std::accumulate(chances.begin(), chances.end(), 0.0);
+        EXPECT_NEAR(all + ended / double{samples}, 1, 0.02) << description.str();
+        double chi2 = 0, pooled_count = 0, pooled_chance = 0;
+        int freedom = -1;
+        const auto close = [&] {
+            const double expected = pooled_chance * samples;
+            chi2 += std::pow(pooled_count - expected, 2) / (expected + std::pow(inexact * expected, 2));
+            ++freedom;
+            pooled_count = pooled_chance = 0;
+        };
+        for (std::size_t i = 0; i < Cells::count(); ++i) {
+            pooled_count += counts[i];
+            pooled_chance += chances[i];
+            if (pooled_chance * samples >= 20) close();
+        }
+        // Sums of squares are nearly normal.
+        EXPECT_LT(chi2, freedom + 5 * std::sqrt(2.0 * freedom)) << freedom << " cells; " << description.str();
     }
 };
 
@@ -210,9 +257,10 @@ TEST_P(Materials, HaveTheValuesOfTheTextbook) {
 class Bins {
 public:
     Bins(Float3 reflected, Float3 refracted) : reflected_(reflected), refracted_(refracted) {}
-    static constexpr std::size_t rings = 20, sectors = 6, count = 2 * rings * sectors;
+    static constexpr std::size_t rings = 20, sectors = 6;
+    static constexpr std::size_t count() { return 2 * rings * sectors; }
 
-    [[nodiscard]] std::size_t bin_of(Float3 in) const {
+    [[nodiscard]] std::size_t cell_of(Float3 in) const {
         const bool is_above = in.z > 0;
         const Float3 pole = is_above ? reflected_ : refracted_;
         Float3 tangent, bitangent;
@@ -229,7 +277,7 @@ public:
     /// The integral of a density over each bin.
     template <class Density>
     [[nodiscard]] std::vector<double> integrals(const Density& density) const {
-        std::vector<double> sums(count, 0.0);
+        std::vector<double> sums(count(), 0.0);
         constexpr int fine = 24; // of a bin, along each side
         for (const bool is_above : {true, false}) {
             const Float3 pole = is_above ? reflected_ : refracted_;
@@ -261,7 +309,6 @@ private:
 };
 
 TEST_P(Materials, TakeDirectionsAsOftenAsTheySay) {
-    constexpr int samples = 60'000;
     for (int materials = 0; materials < 30; ++materials) {
         SurfaceDescription surface = any_white();
         surface.base = {0.8f, 0.6f, 0.3f};
@@ -292,42 +339,181 @@ TEST_P(Materials, TakeDirectionsAsOftenAsTheySay) {
             refracted = refracted_at(out, bsdf.shading, cosine, bsdf.ratio, cosine_in_far);
         const Bins bins(leans ? vec(0, 0, 1) : mirrored_at(out, bsdf.shading),
                         leans ? vec(0, 0, -1) : refracted);
-        std::vector<double> counts(Bins::count, 0.0);
-        int ended = 0;
-        for (int i = 0; i < samples; ++i) {
-            const NextDirection next = next_direction(&bsdf, numbers());
-            if (next.density == 0)
-                ++ended; // other facets hide it
-            else
-                counts[bins.bin_of(next.direction)] += 1;
+        expect_as_often_as_they_say(bsdf, bins, surface);
+    }
+}
+
+/// Cells that are as fine as lobes are sharp: by the facet that would send `out` to a direction, how far it
+/// leans from the normal of its lobe (rings, evenly in the logarithm of the tangent) and where to (sectors).
+///
+/// A direction may come from several facets: of another lobe, or by way of its mirror image where normals
+/// lean. The one that leans least counts, in parts of its lobe's alpha.
+class FacetCells {
+public:
+    static constexpr std::size_t rings = 40, sectors = 8, poles = 3;
+
+    FacetCells(const Bsdf& bsdf, float least_alpha)
+        : bsdf_(bsdf),
+          lowest_(std::log(double{least_alpha} * 1e-3)),
+          poles_{{{bsdf.shading, bsdf.alpha, false},
+                  {bsdf.coat_normal, bsdf.coat_chance > 0 ? bsdf.coat_alpha : 0, false},
+                  {bsdf.shading, bsdf.glass_chance > 0 ? bsdf.alpha : 0, true}}} {}
+
+    static constexpr std::size_t count() { return poles * rings * sectors; }
+    [[nodiscard]] std::size_t cell_of(Float3 in) const {
+        const Place place = place_of(in);
+        const auto ring = std::clamp<std::ptrdiff_t>(
+            static_cast<std::ptrdiff_t>(std::floor((place.log_tangent - lowest_) / ring_height())), 0,
+            rings - 1);
+        const auto sector = std::min(sectors - 1, static_cast<std::size_t>(place.turn * sectors));
+        return (place.pole * rings + static_cast<std::size_t>(ring)) * sectors + sector;
+    }
+    /// The integral of a density over each cell.
+    template <class Density>
+    [[nodiscard]] std::vector<double> integrals(const Density& density) const {
+        std::vector<double> sums(count(), 0.0);
+        constexpr int fine = 8, fine_rings = rings * fine, fine_sectors = sectors * fine; // of a cell
+        for (std::size_t pole = 0; pole < poles; ++pole)
+            for (int i = 0; poles_[pole].alpha > 0 && i < fine_rings; ++i)
+                for (int j = 0; j < fine_sectors; ++j) {
+                    const double height = ring_height() / fine;
+                    const double tangent = std::exp(lowest_ + (i + 0.5) * height);
+                    const double turn = (j + 0.5) / fine_sectors;
+                    // sine d(angle) d(turn)
+                    const double area = tangent * tangent / std::pow(1 + tangent * tangent, 1.5) * height *
+                                        2 * std::numbers::pi / fine_sectors;
+                    double stretch = 0;
+                    const Point way = sent_by(pole, tangent, turn, stretch);
+                    if (!(stretch > 0)) continue;
+                    // What would come to the wrong side of the triangle is mirrored.
+                    const Point normal = wide(bsdf_.normal);
+                    const double rise = dot(way, normal);
+                    const bool is_wrong = (rise > 0) == poles_[pole].passes;
+                    const Float3 in = rounded(is_wrong ? way - normal * (2 * rise) : way);
+                    const Place place = place_of(in);
+                    if (place.pole != pole || place.is_image != is_wrong) continue; // it counts elsewhere
+                    sums[cell_of(in)] += area * stretch * density(in);
+                }
+        return sums;
+    }
+
+private:
+    struct Pole {
+        Float3 normal;
+        float alpha; ///< 0: there is no such lobe
+        bool passes;
+    };
+    struct Place {
+        std::size_t pole;
+        bool is_image;
+        double log_tangent, turn; ///< turn: from 0 to 1
+    };
+
+    [[nodiscard]] double ring_height() const { return (std::log(1e3) - lowest_) / rings; }
+    static double dot(Point a, Point b) { return path_tracer::dot(a, b); }
+
+    /// Where a facet sends `out`, and by how much it stretches solid angles; 0: nowhere.
+    [[nodiscard]] Point sent_by(std::size_t number, double tangent, double turn, double& stretch) const {
+        const Pole& pole = poles_[number];
+        if (!(pole.alpha > 0)) return {};
+        Float3 aside, across;
+        make_frame(pole.normal, &aside, &across);
+        const double angle = 2 * std::numbers::pi * turn;
+        const Point facet = normalised(wide(pole.normal) + wide(aside) * (tangent * std::cos(angle)) +
+                                       wide(across) * (tangent * std::sin(angle)));
+        const Point out = wide(bsdf_.out);
+        const double cosine = dot(out, facet), ratio{bsdf_.ratio};
+        if (!(cosine > 0)) return {};
+        const Point reflected = facet * (2 * cosine) - out, normal = wide(pole.normal);
+        if (!pole.passes || bsdf_.is_thin != 0) {
+            stretch = dot(reflected, normal) > 0 ? 4 * cosine : 0;
+            return pole.passes ? reflected - normal * (2 * dot(reflected, normal)) : reflected;
         }
-        const std::vector<double> chances = bins.integrals([&](Float3 in) {
-            float density;
-            bsdf_value(&bsdf, in, &density);
-            return double{density};
-        });
-        const double all = std::accumulate(chances.begin(), chances.end(), 0.0);
-        EXPECT_NEAR(all + ended / double{samples}, 1, 0.02);
-        double chi2 = 0, pooled_count = 0, pooled_chance = 0;
-        int freedom = -1;
-        const auto close = [&] {
-            const double expected = pooled_chance * samples;
-            chi2 += std::pow(pooled_count - expected, 2) / expected;
-            ++freedom;
-            pooled_count = pooled_chance = 0;
+        const double sine2 = (1 - cosine * cosine) / (ratio * ratio);
+        if (!(sine2 < 1)) return {};
+        const Point in = facet * (cosine / ratio - std::sqrt(1 - sine2)) - out * (1 / ratio);
+        const Point sum = out + in * ratio;
+        if (dot(in, normal) < 0) stretch = dot(sum, sum) / (ratio * ratio * -dot(facet, in));
+        return in;
+    }
+    /// The facet that sends `out` there, if there is one.
+    [[nodiscard]] bool find_facet(const Pole& pole, Point in, Point& facet) const {
+        const Point out = wide(bsdf_.out), normal = wide(pole.normal);
+        if (!(pole.alpha > 0) || (dot(in, normal) < 0) != pole.passes) return false;
+        if (!pole.passes)
+            facet = normalised(out + in);
+        else if (bsdf_.is_thin != 0)
+            facet = normalised(out + in - normal * (2 * dot(in, normal)));
+        else
+            facet = normalised((out + in * double{bsdf_.ratio}) * (bsdf_.ratio > 1 ? -1 : 1));
+        if (pole.passes && bsdf_.is_thin == 0 && !(dot(facet, out) > 0 && dot(facet, in) < 0)) return false;
+        return dot(facet, normal) > 0;
+    }
+    [[nodiscard]] Place place_of(Float3 direction) const {
+        const Point in = wide(direction), normal = wide(bsdf_.normal);
+        const bool is_behind = dot(in, normal) < 0;
+        Place best{0, false, 0, 0};
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < poles; ++i)
+            for (const bool is_image : {false, true}) {
+                Point facet{};
+                if (poles_[i].passes != is_behind ||
+                    !find_facet(poles_[i], is_image ? in - normal * (2 * dot(in, normal)) : in, facet))
+                    continue;
+                Float3 aside, across;
+                make_frame(poles_[i].normal, &aside, &across);
+                const double x = dot(facet, wide(aside)), y = dot(facet, wide(across));
+                const double tangent = std::hypot(x, y) / dot(facet, wide(poles_[i].normal));
+                if (tangent / double{poles_[i].alpha} >= least) continue;
+                least = tangent / double{poles_[i].alpha};
+                const double turn = std::atan2(y, x) / (2 * std::numbers::pi);
+                best = {i, is_image, std::log(tangent), turn < 0 ? turn + 1 : turn};
+            }
+        return best;
+    }
+
+    const Bsdf& bsdf_;
+    double lowest_;
+    std::array<Pole, poles> poles_;
+};
+
+TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
+    for (int materials = 0; materials < 10; ++materials) {
+        SurfaceDescription surface = any_white();
+        surface.base = {0.8f, 0.6f, 0.3f};
+        surface.ior = std::max(surface.ior, 1.02f); // floats do not see which facet bends less
+        // From the sharpest one that is not smooth.
+        const auto sharp = [&] {
+            const double least = std::log(double{PATH_TRACER_LEAST_ALPHA} * 1.0001),
+                         most = std::log(0.15 * 0.15);
+            return static_cast<float>(std::exp(between(least, most) / 2));
         };
-        for (std::size_t i = 0; i < Bins::count; ++i) {
-            pooled_count += counts[i];
-            pooled_chance += chances[i];
-            if (pooled_chance * samples >= 20) close();
+        surface.roughness = sharp();
+        surface.coat_roughness = sharp();
+        if (toss()) {
+            surface.sheen = {0.5f, 0.5f, 0.5f};
+            surface.sheen_roughness = static_cast<float>(between(0.1, 1));
         }
-        // Sums of squares are nearly normal; the integrals are right to about a part in a hundred.
-        const double bound = freedom + 5 * std::sqrt(2.0 * freedom) + 1e-4 * samples;
-        EXPECT_LT(chi2, bound) << freedom << " bins; metal " << surface.metallic << ", glass "
-                               << surface.transmitted << ", roughness " << surface.roughness << ", ior "
-                               << surface.ior << ", thin " << surface.is_thin << ", coat " << surface.coat
-                               << ", " << surface.coat_roughness << ", leans " << leans << ", front "
-                               << is_front << ", cosine " << out.z;
+        const Prepared prepared(surface);
+        for (int directions = 0; directions < 3; ++directions) {
+            const Float3 out = Prepared::out_at(between(0.1, 1));
+            // Seen along its plane, a lobe is a streak, which may be thinner than the cells of another one.
+            const auto leaning = [&] {
+                for (;;) {
+                    const Float3 normal = normalised(vec(static_cast<float>(between(-0.5, 0.5)),
+                                                         static_cast<float>(between(-0.5, 0.5)), 1));
+                    if (dot_of(normal, out) > 0.1f) return normal;
+                }
+            };
+            const Float3 shading = toss() ? leaning() : vec(0, 0, 1),
+                         coat_normal = toss() ? leaning() : shading;
+            const bool is_front = toss();
+            const Bsdf bsdf = prepared.seen_along(out, {0, 0, 1}, shading, coat_normal, is_front);
+            ASSERT_GT(bsdf.alpha, 0);
+            ASSERT_GT(bsdf.coat_alpha, 0);
+            const FacetCells cells(bsdf, std::min(bsdf.alpha, bsdf.coat_alpha));
+            expect_as_often_as_they_say(bsdf, cells, surface);
+        }
     }
 }
 

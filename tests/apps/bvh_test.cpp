@@ -181,6 +181,7 @@ Ray placed(const PreparedScene& scene, Float3 origin, Float3 direction) {
 /// precision.
 void expect_reference_hits(const Scene& scene, std::mt19937& random, int rays) {
     const PreparedScene prepared = prepare_scene(scene);
+    const ReferenceScene plain = reference_scene_of(scene);
     std::uniform_real_distribution<float> uniform(-1, 1);
     int hits = 0, ambiguous = 0;
     for (int i = 0; i < rays; ++i) {
@@ -192,7 +193,7 @@ void expect_reference_hits(const Scene& scene, std::mt19937& random, int rays) {
         const Hit hit = nearest_hit(view_of(prepared), placed(prepared, origin, direction));
         const double distance = double{hit.distance} / prepared.placement.scale;
         const auto reference =
-            reference_hit(scene, {origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z});
+            reference_hit(plain, {origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z});
         const bool is_hit = hit.triangle != PATH_TRACER_NO_TRIANGLE;
         if (is_hit && reference &&
             std::abs(distance - reference->distance) < 1e-5 * (1 + reference->distance)) {

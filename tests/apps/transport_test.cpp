@@ -122,6 +122,18 @@ Scene random_scene(std::mt19937& random) {
     return builder.scene();
 }
 
+ReferenceView reference_view(const CameraPose& pose, std::size_t width, std::size_t height, double sky,
+                             int max_depth) {
+    const auto vector_of = [](Point a) { return Vector{a.x, a.y, a.z}; };
+    return {.eye = vector_of(pose.eye),
+            .target = vector_of(pose.target),
+            .vertical_fov_degrees = double{pose.vertical_fov_degrees},
+            .width = width,
+            .height = height,
+            .sky = {sky, sky, sky},
+            .max_depth = max_depth};
+}
+
 TEST(Radiance, IsThatOfADoublePrecisionTracerWithoutHierarchy) {
     std::mt19937 random(11);
     std::mt19937_64 reference_random(12);
@@ -130,8 +142,8 @@ TEST(Radiance, IsThatOfADoublePrecisionTracerWithoutHierarchy) {
         const Scene scene = random_scene(random);
         const PreparedScene prepared = prepare_scene(scene);
         const int depth = 1 + scene_number;
-        const ReferenceEstimate reference =
-            reference_estimate(scene, pose, 4.0 / 3, 0, depth, 60000, reference_random);
+        const ReferenceEstimate reference = reference_estimate(
+            reference_scene_of(scene), reference_view(pose, 40, 30, 0, depth), 60000, reference_random);
         for (const uint32_t shadow_rays : {0u, 2u}) {
             Frame frame = small_frame(prepared, pose, 40, 30);
             frame.max_depth = static_cast<uint32_t>(depth);
@@ -155,8 +167,8 @@ TEST(Radiance, OpenScenesSeeTheSkyAsTheReferenceDoes) {
         .soup(random, 5, 1, 0.7f);
     const CameraPose pose{{0.5f, 0.8f, 3}, {0, 0, 0}, 45};
     const PreparedScene prepared = prepare_scene(builder.scene());
-    const ReferenceEstimate reference =
-        reference_estimate(builder.scene(), pose, 1.5, 0.8, 5, 60000, reference_random);
+    const ReferenceEstimate reference = reference_estimate(
+        reference_scene_of(builder.scene()), reference_view(pose, 48, 32, 0.8, 5), 60000, reference_random);
     for (const uint32_t shadow_rays : {0u, 1u}) {
         Frame frame = small_frame(prepared, pose, 48, 32);
         frame.max_depth = 5;
