@@ -16,6 +16,7 @@
 #include <numeric>
 #include <random>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace path_tracer::test {
@@ -93,9 +94,8 @@ protected:
     }
     /// Directions that a surface takes, against their density, chi squared over cells.
     template <class Cells>
-    void expect_as_often_as_they_say(const Bsdf& bsdf, const Cells& cells,
-                                     const SurfaceDescription& surface) {
-        constexpr int samples = 60'000;
+    void expect_as_often_as_they_say(const Bsdf& bsdf, const Cells& cells, const SurfaceDescription& surface,
+                                     int samples) {
         constexpr double inexact = 0.01; // integrals over cells are right to about a part in a hundred
         std::vector<double> counts(Cells::count(), 0.0);
         int ended = 0;
@@ -106,11 +106,16 @@ protected:
             else
                 counts[cells.cell_of(next.direction)] += 1;
         }
-        const std::vector<double> chances = cells.integrals([&](Float3 in) {
+        std::vector<double> chances = cells.integrals([&](Float3 in) {
             float density;
             bsdf_value(&bsdf, in, &density);
             return double{density};
         });
+        for (std::size_t i = 1; i < Cells::count(); ++i) // the integrals of parts of cells are not as good
+            if (cells.is_cut(i)) {
+                counts[0] += std::exchange(counts[i], 0.0);
+                chances[0] += std::exchange(chances[i], 0.0);
+            }
         std::ostringstream description;
         description << "metal " << surface.metallic << ", glass " << surface.transmitted << ", roughness "
                     << surface.roughness << ", ior " << surface.ior << ", thin " << surface.is_thin
@@ -118,7 +123,7 @@ protected:
                     << surface.coat << ", " << surface.coat_roughness << ", cosines " << bsdf.out.z << ", "
                     << bsdf.shading.z << ", " << bsdf.coat_normal.z << ", ratio " << bsdf.ratio;
         const double all = std::accumulate(chances.begin(), chances.end(), 0.0);
-        EXPECT_NEAR(all + ended / double{samples}, 1, 0.02) << description.str();
+        EXPECT_NEAR(all + static_cast<double>(ended) / samples, 1, 0.02) << description.str();
         double chi2 = 0, pooled_count = 0, pooled_chance = 0;
         int freedom = -1;
         const auto close = [&] {
@@ -274,6 +279,7 @@ public:
             std::min(sectors - 1, static_cast<std::size_t>((turn / (2 * std::numbers::pi) + 0.5) * sectors));
         return ((is_above ? 0 : rings) + ring) * sectors + sector;
     }
+    static constexpr bool is_cut(std::size_t) { return false; }
     /// The integral of a density over each bin.
     template <class Density>
     [[nodiscard]] std::vector<double> integrals(const Density& density) const {
@@ -339,7 +345,7 @@ TEST_P(Materials, TakeDirectionsAsOftenAsTheySay) {
             refracted = refracted_at(out, bsdf.shading, cosine, bsdf.ratio, cosine_in_far);
         const Bins bins(leans ? vec(0, 0, 1) : mirrored_at(out, bsdf.shading),
                         leans ? vec(0, 0, -1) : refracted);
-        expect_as_often_as_they_say(bsdf, bins, surface);
+        expect_as_often_as_they_say(bsdf, bins, surface, 60'000);
     }
 }
 
@@ -357,7 +363,9 @@ public:
           lowest_(std::log(double{least_alpha} * 1e-3)),
           poles_{{{bsdf.shading, bsdf.alpha, false},
                   {bsdf.coat_normal, bsdf.coat_chance > 0 ? bsdf.coat_alpha : 0, false},
-                  {bsdf.shading, bsdf.glass_chance > 0 ? bsdf.alpha : 0, true}}} {}
+                  {bsdf.shading, bsdf.glass_chance > 0 ? bsdf.alpha : 0, true}}} {
+        find_cuts();
+    }
 
     static constexpr std::size_t count() { return poles * rings * sectors; }
     [[nodiscard]] std::size_t cell_of(Float3 in) const {
@@ -368,32 +376,16 @@ public:
         const auto sector = std::min(sectors - 1, static_cast<std::size_t>(place.turn * sectors));
         return (place.pole * rings + static_cast<std::size_t>(ring)) * sectors + sector;
     }
+    /// Whether other lobes, or total reflection, have a part of the cell.
+    [[nodiscard]] bool is_cut(std::size_t cell) const { return is_cut_[cell]; }
     /// The integral of a density over each cell.
     template <class Density>
     [[nodiscard]] std::vector<double> integrals(const Density& density) const {
         std::vector<double> sums(count(), 0.0);
-        constexpr int fine = 8, fine_rings = rings * fine, fine_sectors = sectors * fine; // of a cell
         for (std::size_t pole = 0; pole < poles; ++pole)
-            for (int i = 0; poles_[pole].alpha > 0 && i < fine_rings; ++i)
-                for (int j = 0; j < fine_sectors; ++j) {
-                    const double height = ring_height() / fine;
-                    const double tangent = std::exp(lowest_ + (i + 0.5) * height);
-                    const double turn = (j + 0.5) / fine_sectors;
-                    // sine d(angle) d(turn)
-                    const double area = tangent * tangent / std::pow(1 + tangent * tangent, 1.5) * height *
-                                        2 * std::numbers::pi / fine_sectors;
-                    double stretch = 0;
-                    const Point way = sent_by(pole, tangent, turn, stretch);
-                    if (!(stretch > 0)) continue;
-                    // What would come to the wrong side of the triangle is mirrored.
-                    const Point normal = wide(bsdf_.normal);
-                    const double rise = dot(way, normal);
-                    const bool is_wrong = (rise > 0) == poles_[pole].passes;
-                    const Float3 in = rounded(is_wrong ? way - normal * (2 * rise) : way);
-                    const Place place = place_of(in);
-                    if (place.pole != pole || place.is_image != is_wrong) continue; // it counts elsewhere
-                    sums[cell_of(in)] += area * stretch * density(in);
-                }
+            for_each_point(pole, [&](std::size_t, Float3 in, double area) {
+                if (area > 0) sums[cell_of(in)] += area * density(in);
+            });
         return sums;
     }
 
@@ -408,6 +400,46 @@ private:
         bool is_image;
         double log_tangent, turn; ///< turn: from 0 to 1
     };
+
+    /// Visits points of a fine grid with the number of their cell, and the solid angle for which they stand:
+    /// 0 if they do not count.
+    template <class Visit>
+    void for_each_point(std::size_t pole, const Visit& visit) const {
+        constexpr int fine = 10; // of a cell, along each side
+        const double height = ring_height() / fine;
+        for (std::size_t i = 0; poles_[pole].alpha > 0 && i < rings * fine; ++i)
+            for (std::size_t j = 0; j < sectors * fine; ++j) {
+                const std::size_t cell = (pole * rings + i / fine) * sectors + j / fine;
+                const double tangent = std::exp(lowest_ + (static_cast<double>(i) + 0.5) * height);
+                const double turn = (static_cast<double>(j) + 0.5) / (sectors * fine);
+                // sine d(angle) d(turn)
+                const double area = tangent * tangent / std::pow(1 + tangent * tangent, 1.5) * height * 2 *
+                                    std::numbers::pi / (sectors * fine);
+                double stretch = 0;
+                const Point way = sent_by(pole, tangent, turn, stretch);
+                // What would come to the wrong side of the triangle is mirrored.
+                const Point normal = wide(bsdf_.normal);
+                const double rise = dot(way, normal);
+                const bool is_wrong = (rise > 0) == poles_[pole].passes;
+                const Float3 in = rounded(is_wrong ? way - normal * (2 * rise) : way);
+                if (stretch > 0) {
+                    const Place place = place_of(in);
+                    if (place.pole != pole || place.is_image != is_wrong) stretch = 0; // it counts elsewhere
+                }
+                visit(cell, in, area * stretch);
+            }
+    }
+    void find_cuts() {
+        std::vector<bool> has_part(count()), lacks_part(count());
+        for (std::size_t pole = 0; pole < poles; ++pole)
+            for_each_point(pole, [&](std::size_t cell, Float3, double area) {
+                if (area > 0)
+                    has_part[cell] = true;
+                else
+                    lacks_part[cell] = true;
+            });
+        for (std::size_t i = 0; i < count(); ++i) is_cut_[i] = has_part[i] && lacks_part[i];
+    }
 
     [[nodiscard]] double ring_height() const { return (std::log(1e3) - lowest_) / rings; }
     static double dot(Point a, Point b) { return path_tracer::dot(a, b); }
@@ -475,6 +507,7 @@ private:
     const Bsdf& bsdf_;
     double lowest_;
     std::array<Pole, poles> poles_;
+    std::vector<bool> is_cut_ = std::vector<bool>(count());
 };
 
 TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
@@ -495,14 +528,14 @@ TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
             surface.sheen_roughness = static_cast<float>(between(0.1, 1));
         }
         const Prepared prepared(surface);
-        for (int directions = 0; directions < 3; ++directions) {
-            const Float3 out = Prepared::out_at(between(0.1, 1));
+        for (int directions = 0; directions < 2; ++directions) {
+            const Float3 out = Prepared::out_at(between(0.2, 1));
             // Seen along its plane, a lobe is a streak, which may be thinner than the cells of another one.
             const auto leaning = [&] {
                 for (;;) {
                     const Float3 normal = normalised(vec(static_cast<float>(between(-0.5, 0.5)),
                                                          static_cast<float>(between(-0.5, 0.5)), 1));
-                    if (dot_of(normal, out) > 0.1f) return normal;
+                    if (dot_of(normal, out) > 0.2f) return normal;
                 }
             };
             const Float3 shading = toss() ? leaning() : vec(0, 0, 1),
@@ -512,7 +545,7 @@ TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
             ASSERT_GT(bsdf.alpha, 0);
             ASSERT_GT(bsdf.coat_alpha, 0);
             const FacetCells cells(bsdf, std::min(bsdf.alpha, bsdf.coat_alpha));
-            expect_as_often_as_they_say(bsdf, cells, surface);
+            expect_as_often_as_they_say(bsdf, cells, surface, 150'000);
         }
     }
 }
