@@ -237,16 +237,18 @@ protected:
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
     /// The first call of a look around. `completed`: units that the group has completed. Asks all groups to
-    /// pause if the budget is used up.
+    /// pause if the budget is used up. `InSteps`: a unit may take longer than the time between two looks.
+    template <bool InSteps = false>
     HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) pause(HR_PAUSE_BUDGET);
-        pace_.note_look(completed);
+        pace_.template note_look<InSteps>(completed);
         next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
 
     /// True if a look around would do nothing: no pause, no idle group, nothing to read from the host, and
     /// rounds are left. Then plans the next look.
+    template <bool InSteps = false>
     HEADRACE_GROUP_CODE bool goes_on_unseen() {
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
@@ -254,7 +256,7 @@ protected:
             return (Sync::load(control_.pause, Sync::relaxed) |
                     Sync::load(control_.idle_groups, Sync::relaxed) | unpolled()) == 0;
         });
-        if (quiet) plan_next_look(counters_.units);
+        if (quiet) plan_next_look<InSteps>(counters_.units);
         return quiet;
     }
 
