@@ -138,9 +138,15 @@ TYPED_TEST(Resumable, APauseDrainsShortUnits) {
 
 TYPED_TEST(Resumable, WithoutAPauseEachUnitBeginsOnce) {
     StepCounts counts;
-    walk_counted<TypeParam>(counts, 500, 3, 100, {.wishes = {}, .first_rounds = 1u << 30});
+    const auto counters =
+        walk_counted<TypeParam>(counts, 500, 3, 100, {.wishes = {}, .first_rounds = 1u << 30});
     EXPECT_EQ(counts.begun, counts.finished);
     EXPECT_EQ(counts.steps, 500 * counts.finished);
+    // Lanes at work are units by rounds and lanes.
+    EXPECT_LE(counters.units, counters.rounds * TypeParam::Lanes::size);
+    if (TypeParam::Lanes::size == 1) {
+        EXPECT_LE(counters.rounds, counters.units + TypeParam::Runner::threads({}));
+    }
 }
 
 /// Walks whose last step of seed 700 names a phase that there is not, throws, or whose finish spawns too

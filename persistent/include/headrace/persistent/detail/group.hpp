@@ -312,12 +312,17 @@ protected:
 
     /// `empty`: indices without a unit.
     HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
+        add_counters(empty, [&] { return pace_.whole_rounds(rounds_); });
+    }
+    /// rounds(), for the leader: rounds of all lanes, of which each completes a unit if no lane is idle.
+    template <class F>
+    HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty, F&& rounds) {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
             add(sum.units, counters_.units);
             add(sum.spawned, counters_.units + counters_.net + empty);
             add(sum.empty, empty);
-            add(sum.rounds, pace_.whole_rounds(rounds_));
+            add(sum.rounds, rounds());
             add(sum.pushed, counters_.pushed);
             add(sum.popped, counters_.popped);
             add(sum.shared, counters_.shared);

@@ -123,9 +123,9 @@ private:
             votes.done = Lanes::count(walking_) - busy_;
             const std::uint32_t next = next_phase(votes, limits, lane_count);
             if (next == phases) return true;
+            note_step((0 + ... + (next == P ? votes.waiting[P] : 0)));
             static_cast<void>(((next == P ? (step<P>(walks, asides), true) : false) || ...));
             lanes_.sync(); // the lanes may have diverged in the step
-            ++turn_;
             if (--moves_left_ == 0) return false;
         }
     }
@@ -142,6 +142,11 @@ private:
             else
                 mine.phase = static_cast<std::uint32_t>(kernel_.step(Constant<P>{}, handle, mine.state));
         });
+    }
+    /// Counts a step of so many lanes.
+    HEADRACE_GROUP_CODE void note_step(std::uint32_t lanes) {
+        ++turn_;
+        lane_steps_ += lanes;
     }
     static constexpr bool has_scratch = requires { typename KindOf::Walk::Scratch; };
 
@@ -289,6 +294,7 @@ private:
         call_kernel(chosen);
         collect(chosen);
         note_completed(chosen, held);
+        note_step(Lanes::count(chosen));
         // While lanes walk, there is room: continuations are among the spawned units that had to fit.
         if (active_ != 0 && (walking_ != 0 || liq_.room(running_) >= Lanes::count(active_)))
             set_lanes_aside();
@@ -355,12 +361,17 @@ private:
         if (paused_ && !this->failed())
             this->save([&](std::uint32_t lane) { return unit_of(lane, walks, asides); });
         this->keep_spare();
-        this->add_counters(empty_);
+        // As many rounds as if each unit took the mean number of steps, so that reports tell the lanes at
+        // work.
+        this->add_counters(empty_, [&] {
+            return lane_steps_ == 0 ? 0 : (counters_.units * turn_ + lane_steps_ - 1) / lane_steps_;
+        });
     }
 
     StepPace<Sync, Lanes> step_pace_;
     std::uint32_t moves_left_ = 0; ///< of the round; of the drain, while the group drains
-    std::uint32_t turn_ = 0;       ///< steps so far
+    std::uint32_t turn_ = 0;       ///< steps and calls so far
+    std::uint64_t lane_steps_ = 0; ///< the same, of each lane
     std::uint32_t busy_ = 0;       ///< lanes that waited for a phase at the last vote
     bool dry_ = false;             ///< the last refill left lanes idle
     bool calls_due_ = false;       ///< the next refill has units to call
