@@ -39,6 +39,9 @@ protected:
         return taken;
     }
 
+    /// Takes a bundle of a kind to the LIQ, and leaves the lanes as they are.
+    HEADRACE_GROUP_CODE bool take_bundle_to_liq(std::uint32_t kind) { return try_take_bundle<true>(kind); }
+
     /// True if the GIQ seems to have a bundle of `kind`.
     HEADRACE_GROUP_CODE bool is_offered(std::uint32_t kind) const { return giq_.full(kind) != 0; }
 
@@ -103,8 +106,10 @@ protected:
 private:
     static constexpr std::uint32_t free_bundles = kinds; ///< ring number of empty bundles
 
+    template <bool ToLiq = false>
     HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
-        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // all ranges go to the LIQ
+        const bool holds_ranges =
+            ToLiq || (has_ranges && Traits::is_in(kind, ranges)); // all ranges go to the LIQ
         const std::uint32_t idle = holds_ranges ? 0 : idle_lanes();
         const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
         if (idle + liq_.room(kind) < most_units) return false;
@@ -128,7 +133,7 @@ private:
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupCounters::popped);
-        if (holds_ranges) ranges_follow_ = true;
+        if (holds_ranges && !ToLiq) ranges_follow_ = true;
         return true;
     }
 

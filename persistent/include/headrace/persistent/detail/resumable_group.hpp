@@ -18,13 +18,14 @@ namespace headrace {
 template <class Sync, class Lanes, class Kernel, class Seeds>
 class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Base = UnitSharing<Sync, Lanes, Kernel, Seeds>;
-    using Base::active_, Base::counters_, Base::empty_, Base::gaps_alone_, Base::kernel_, Base::lanes_,
-        Base::liq_, Base::pace_, Base::paused_, Base::ranges_follow_, Base::running_, Base::state_,
-        Base::walking_;
+    using Base::active_, Base::counters_, Base::empty_, Base::expand_, Base::gaps_alone_, Base::kernel_,
+        Base::lanes_, Base::liq_, Base::pace_, Base::paused_, Base::ranges_follow_, Base::running_,
+        Base::seeds_, Base::state_, Base::walking_;
     using Base::call_kernel, Base::collect, Base::end_round, Base::enough, Base::has_room_for, Base::is_asked,
         Base::lanes_with_room, Base::look_around, Base::narrowed, Base::occupied, Base::push_oldest,
         Base::refill, Base::set_lanes_aside, Base::wait_for_work;
-    using Base::called, Base::has_gaps, Base::has_ranges, Base::lane_count, Base::least, Base::walked;
+    using Base::called, Base::has_gaps, Base::has_ranges, Base::lane_count, Base::least, Base::seed_kind,
+        Base::walked;
     using typename Base::Mask, typename Base::Push, typename Base::Traits, typename Base::Words;
 
     using KindOf = typename Traits::template KindAt<walked>;
@@ -83,16 +84,15 @@ public:
             }
             refill_lanes(walks, asides);
             if (drains_) break;
-            if (moves_left_ > 1)
+            // Before a look, which may move units from lanes to the LIQ.
+            const bool has_nothing = !paused_ && occupied() == 0;
+            // Indices without a unit: there may be more of them than a launch has time for.
+            const bool skips = has_gaps && has_nothing && gaps_alone_;
+            if (moves_left_ > 1 && !skips)
                 --moves_left_;
             else
                 end_moves();
-            if (paused_ || occupied() != 0) continue;
-            if constexpr (has_gaps)
-                if (gaps_alone_) { // there may be more gaps than a launch has time for
-                    end_moves();
-                    continue;
-                }
+            if (!has_nothing || skips || paused_) continue;
             if (!wait_for_work()) break;
             step_pace_.note_wait();
         }
@@ -182,7 +182,10 @@ private:
         begin(walks, asides);
         busy_ = Lanes::count(walking_); // but for lanes that are done and have no room
         dry_ = busy_ < enough();
-        if constexpr (plain != 0) calls_due_ = is_plain_due(0);
+        if constexpr (plain != 0) {
+            if (dry_ && walking_ != 0 && active_ == 0 && !is_plain_due(0)) take_plain_in();
+            calls_due_ = is_plain_due(0);
+        }
     }
 
     /// True if the lanes' units are of a kind that is called.
@@ -318,6 +321,39 @@ private:
         liq_.drop_newest(kind, units);
         running_ = kind;
         active_ = static_cast<Mask>(Lanes::all >> (lane_count - units));
+    }
+
+    /// Takes units of called kinds to the LIQ, from seeds or a bundle: lanes walk, and there is nothing to
+    /// walk through for the others.
+    HEADRACE_GROUP_CODE void take_plain_in() {
+        if constexpr (Traits::is_in(seed_kind, plain)) take_plain_seeds();
+        bool taken = false;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind)
+            if (Traits::is_in(kind, plain) && !taken && liq_.size(kind) == 0)
+                taken = this->take_bundle_to_liq(kind);
+    }
+    HEADRACE_GROUP_CODE void take_plain_seeds() {
+        if (seeds_.empty() && !this->claim_seeds(1)) return;
+        const std::uint64_t left = seeds_.end - seeds_.next;
+        const std::uint32_t room = least(lane_count, liq_.room(seed_kind));
+        const std::uint32_t taken = left < room ? static_cast<std::uint32_t>(left) : room;
+        const Mask made = lanes_.ballot([&](std::uint32_t lane) {
+            if (lane >= taken) return false;
+            const auto seed = expand_(seeds_.next + lane);
+            if constexpr (SeedMade<Seeds>::may_be_none) {
+                if (!seed) return false;
+                put_words(state_[lane].unit, *seed);
+            } else {
+                put_words(state_[lane].unit, seed);
+            }
+            return true;
+        });
+        lanes_.sync(); // lanes may diverge when they expand
+        seeds_.next += taken;
+        this->append(seed_kind, made, [&](std::uint32_t lane) { return state_[lane].unit; });
+        lanes_.sync(); // all lanes see the LIQ's new units
+        if constexpr (SeedMade<Seeds>::may_be_none) this->complete_empty(taken - Lanes::count(made));
     }
 
     /// How many units of a kind in the LIQ may be called, so that their spawns fit. Pushes units of other
