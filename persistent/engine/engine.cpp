@@ -18,6 +18,8 @@ std::string status_text(std::uint32_t status) {
         return "a kernel spawned more work units than its Kind declares";
     case HR_SEEDS_OF_TWO_KINDS:
         return "an OpenCL kernel's hr_seed gave units of more than one kind, or of a kind that there is not";
+    case HR_NO_SUCH_PHASE:
+        return "a step of a resumable kind returned a phase that the kind does not have";
     case HR_THREW:
         return "a kernel threw";
     default:

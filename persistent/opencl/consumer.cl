@@ -1,6 +1,9 @@
 // persistent/opencl/consumer.cl - a lane group that processes indices and spawns nothing: consumer_group.hpp
 // in OpenCL C. Names begin with hr_ where the user's parameters are in scope.
 
+#ifdef HEADRACE_PHASES
+    #error a consumer has no resumable kinds: it has no kinds
+#endif
 #ifndef HEADRACE_BY_GROUP
 struct HrLane {
     uint lane;

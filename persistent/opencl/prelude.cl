@@ -35,6 +35,9 @@ void hr_spawn_range(HR_HANDLE* lane, uint kind, ulong begin, ulong end, const vo
     #endif
 #endif
 
+// The phase after the last step of a resumable unit.
+#define HR_DONE 0xffffffffu
+
 // Waits for all lanes. All lanes then see what each lane wrote before. In lane kernels, only the engine may
 // call it.
 HR_FUNCTION void hr_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }

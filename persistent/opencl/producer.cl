@@ -103,6 +103,28 @@ HR_FUNCTION void hr_collect(__local HrProducer* p, uint me, const HrLane* lane, 
     }
 }
 
+#ifdef HEADRACE_PHASES
+// Walks through the lane's unit. Lanes that wait for the same phase do it together, as far as the device lets
+// lanes meet again at the end of a condition. The group does not vote, and the lanes are refilled when all
+// are through: the C++ engine does both (resumable_group.hpp).
+HR_FUNCTION void hr_walk(__local HrProducer* hr_p, HrLane* hr_lane, HrUnit hr_unit, HEADRACE_PARAMETERS) {
+    HrState hr_state;
+    HrScratch hr_scratch;
+    hr_begin(&hr_state, hr_unit, HEADRACE_ARGUMENTS);
+    uint hr_phase = 0;
+    while (hr_phase < HEADRACE_PHASES) {
+    #if HEADRACE_PHASES > 1
+        #pragma unroll
+    #endif
+        for (uint hr_number = 0; hr_number < HEADRACE_PHASES; ++hr_number)
+            if (hr_phase == hr_number)
+                hr_phase = hr_step(hr_number, &hr_state, &hr_scratch, HEADRACE_ARGUMENTS);
+    }
+    if (hr_phase != HR_DONE) hr_p->failure = HR_NO_SUCH_PHASE; // any other lane that fails here writes the same
+    hr_finish(hr_lane, &hr_state, hr_unit, HEADRACE_ARGUMENTS);
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
                 __global uint* hr_spill, __local ulong2* hr_local, HEADRACE_PARAMETERS) {
@@ -181,7 +203,15 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
             hr_lane.running = hr_p->running;
             hr_lane.continues = false;
             hr_lane.staged = 0;
+#ifdef HEADRACE_PHASES
+            if (hr_p->running == HEADRACE_RESUMABLE) hr_walk(hr_p, &hr_lane, hr_unit, HEADRACE_ARGUMENTS);
+#endif
+#if !defined(HEADRACE_PHASES)
             hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
+#elif HR_CALLED_KINDS > 1
+            else
+                hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
+#endif
             // All lanes of a group kernel have spawned the same units, so one lane acts for them.
             if (hr_leads || HEADRACE_QUEUE_LANES > 1) hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
             hr_end_together();

@@ -19,6 +19,24 @@
     max((HEADRACE_QUEUE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
 #define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_QUEUE_LANES))
 
+#ifdef HEADRACE_PHASES
+    #ifdef HEADRACE_BY_GROUP
+        #error a group kernel has no resumable kinds: the lanes of its groups have no units of their own
+    #endif
+    #ifndef HEADRACE_RESUMABLE
+        #define HEADRACE_RESUMABLE 0
+    #endif
+    #if HEADRACE_PHASES < 1 || HEADRACE_PHASES > 8 || HEADRACE_RESUMABLE >= HEADRACE_KINDS ||                \
+        ((HEADRACE_RANGES >> HEADRACE_RESUMABLE) & 1)
+        #error HEADRACE_RESUMABLE is a kind that is no range, of 1 to 8 HEADRACE_PHASES
+    #endif
+#endif
+// Kinds whose units hr_run is called with.
+#define HR_CALLED_BIT(kind) (kind < HEADRACE_KINDS && !((HEADRACE_RANGES >> kind) & 1))
+#define HR_CALLED_KINDS                                                                                      \
+    (HR_CALLED_BIT(0) + HR_CALLED_BIT(1) + HR_CALLED_BIT(2) + HR_CALLED_BIT(3) + HR_CALLED_BIT(4) +          \
+     HR_CALLED_BIT(5) + HR_CALLED_BIT(6) + HR_CALLED_BIT(7))
+
 // The result of the user's hr_seed and hr_expand: whether the index has a unit.
 #ifdef HEADRACE_GAPS
     #define HR_MADE(call) (call)

@@ -32,6 +32,9 @@ constexpr Example every_example[] = {
     {"n-queens", "3", "3 queens: 0 solutions\n"},
     {"n-queens", "8", "8 queens: 92 solutions\n"},
     {"n-queens", "10", "10 queens: 724 solutions\n"},
+    {"primes", "1", "2 primes\n"},
+    {"primes", "49", "25 primes\n"},
+    {"primes", "500000", "78498 primes\n"},
     {"quadrature", "1", "integral: 3136.8307621"}, // 1000 (atan 700 + atan 300)
     {"quadrature", "500", "integral: 3136.8307621"},
     {"two-jobs", "30000", "496 numbers take 51 steps"},
@@ -92,6 +95,7 @@ const MixedExample mixed_examples[] = {
       {"14", "14 queens: 365596 solutions\n"},
       {"15", "15 queens: 2279184 solutions\n"}},
      false},
+    {"primes", {{"100000", ""}, {"1000000", ""}, {"3000000", ""}}, false},
     {"quadrature", {{"5000", "integral: 3136.8307621"}, {"500000", "integral: 3136.8307621"}}},
     {"two-jobs", {{"300000", ""}, {"3000000", ""}}},
     {"breadth-first", {{"100000", "209 of 100000 vertices cannot be reached\n"}, {"1000000", ""}}},

@@ -3,6 +3,7 @@
 #include "cpu_only.kernels.hpp"
 #include "drain.hpp"
 #include "expected.hpp"
+#include "walks.kernels.hpp"
 
 #include "devices/devices_fixture.hpp"
 #include <core/eventually.hpp>
@@ -240,6 +241,29 @@ TEST_P(EngineOnDevice, GroupKernelsProcessEachUnitOnceTogether) {
     expect_exactly_once(GroupVisit{}, Indices{}, 0, 10'000, tiny);
 }
 
+TEST_P(EngineOnDevice, ResumableUnitsArriveExactlyOnce) {
+    const bool all = device().info().technology != "opencl"; // PoCL compiles each for seconds
+    const WalkTree tree{{{{}, std::uint64_t{1} << 30}}};
+    for (const EngineOptions& options : {EngineOptions{}, tiny, single}) {
+        if (!all && options == single) continue;
+        const std::uint64_t few = options.wishes.groups == 0 ? 10 : 1;
+        const auto counters = expect_exactly_once(tree, Roots{}, 0, 2000 * few, options);
+        EXPECT_EQ(counters.saved, counters.restored);
+        EXPECT_EQ(counters.pushed, counters.popped);
+        if (!all && options == tiny) continue;
+        expect_exactly_once(WalkPlant{{{{}, 7}}}, Sprouts{}, 0, 100 * few, options);
+        expect_exactly_once(WalkConifer{{{{}, 5}}}, Saplings{}, 0, 10 * few, options);
+        if (!all) continue;
+        expect_exactly_once(tree, SparseRoots{10}, 1, 1000 * few, options);
+        expect_exactly_once(WalkChain{}, ChainStarts{50}, 0, 1000 * few, options);
+        expect_exactly_once(WalkFireworks{{{{}, 3, 300}}}, Fuses{}, 0, 3 * few, options);
+        expect_exactly_once(WalkFireworks{{{{}, 2, 0}}}, Rockets{20}, 0, 500 * few, options);
+    }
+    const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
+    EXPECT_GT(expect_exactly_once(tree, Roots{}, 0, 2000, often).saved, 0u);
+    expect_exactly_once(WalkPlant{{{{}, 7}}}, Sprouts{}, 0, 100, often);
+}
+
 TEST_P(EngineOnDevice, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
     // Few rounds in each launch: where chains end, what is paused is nothing but claimed seeds.
     for (const std::uint32_t longest : {1, 50}) {
@@ -375,6 +399,8 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
     expect_fed(Fireworks{{}, 2, 0}, Rockets{20}, 20'000, {});
     expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, SparseRoots{10}, 100'000, brief);
     expect_fed(IrregularTree{}, SparseRoots{~std::uint64_t{0}}, 100'000, {});
+    expect_fed(WalkTree{{{{}, std::uint64_t{1} << 30}}}, Roots{}, 20'000, brief);
+    expect_fed(WalkPlant{{{{}, 7}}}, Sprouts{}, 2'000, brief);
 }
 
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {

@@ -2,6 +2,7 @@
 // all pause, each unit arrives once.
 #include "drain.hpp"
 #include "thread_bench.hpp"
+#include "walks.kernels.hpp"
 
 #include <core/eventually.hpp>
 
@@ -95,6 +96,13 @@ TYPED_TEST(Injection, AConsumersIndicesArriveExactlyOnce) {
     expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {});
     expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, tiny, {.longest = 500});
     expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {.shuffled = false});
+}
+
+TYPED_TEST(Injection, ResumableUnitsArriveExactlyOnce) {
+    const WalkTree tree{{{{}, std::uint64_t{1} << 30}}};
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 3000 / slower, roomy, {});
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 1000 / slower, tiny, {.longest = 20});
+    expect_injected_exactly_once<TypeParam>(WalkPlant{{{{}, 5}}}, Sprouts{}, 300 / slower, tiny, {});
 }
 
 /// Counts the lane groups that have left.

@@ -121,6 +121,22 @@ TEST_P(OpenClEngine, SeedsOfTwoKindsAreAnError) {
                     {"hr_seed", "more than one kind"});
 }
 
+TEST_P(OpenClEngine, APhaseThatThereIsNotIsAnError) {
+    OpenClKernel kernel = walk_tree();
+    kernel.options += " -DNO_SUCH_PHASE";
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel, {"a phase", "does not have"});
+}
+
+TEST_P(OpenClEngine, WhatIsWrongWithAResumableKindIsSaid) {
+    OpenClKernel kernel = walk_tree();
+    kernel.ranges = {{0, 1}};
+    kernel.kinds = 2;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel, {"a kind that is no range"});
+    kernel = by_group<GroupTree>(walk_tree());
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel,
+                    {"a group kernel has no resumable kinds"});
+}
+
 TEST_P(OpenClEngine, KindsSurviveManyPauses) {
     const Plant plant{{}, 9};
     Engine engine(device(), *stream_, bind_twin(plant, Sprouts{}, *words_),

@@ -1,7 +1,7 @@
 // tests/persistent/opencl_trees.hpp - the kernels of trees.kernels.hpp as their twins in OpenCL C, trees.cl.
 #pragma once
 #include "trees.cl.hpp"
-#include "trees.kernels.hpp"
+#include "walks.kernels.hpp"
 
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
@@ -101,6 +101,46 @@ inline std::unique_ptr<BoundKernel> bind_twin(const IrregularTree& kernel, const
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const GroupVisit&, const Indices&, const Memory& arrivals) {
     return bind_twin(by_group<GroupVisit>(twin("GROUP_VISIT", 0, 0, 0)), arrivals, 0);
+}
+
+/// `kind` walks, and `id` is the id of its unit.
+inline OpenClKernel walking(OpenClKernel kernel, std::uint32_t kind, const char* id) {
+    kernel.options += " -DWALK=" + std::to_string(kind) + " -DWALK_ID=" + id;
+    return kernel;
+}
+inline OpenClKernel walk_tree() {
+    return walking(twin("IRREGULAR_TREE", 1, sizeof(Node), 4), 0, "mix(unit.seed)^unit.heap");
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkTree& kernel, const Roots&, const Memory& arrivals) {
+    return bind_twin(walk_tree(), arrivals, kernel.deepest);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkTree& kernel, const SparseRoots& seeds,
+                                              const Memory& arrivals) {
+    OpenClKernel tree = walk_tree();
+    tree.options += " -DONE_IN=" + std::to_string(seeds.one_in) + "ul";
+    return bind_twin(tree, arrivals, kernel.deepest);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkPlant& kernel, const Sprouts&,
+                                              const Memory& arrivals) {
+    return bind_twin(walking(twin("PLANT", 3, sizeof(Bud), 3), 1, "unit.id"), arrivals, kernel.depth);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkFireworks& kernel, const Fuses&,
+                                              const Memory& arrivals) {
+    return bind_twin(
+        with_ranges(walking(twin("FIREWORKS", 2, sizeof(Range<Burst>), 2), 0, "unit.spark.id"), {{1, 0}}),
+        arrivals, bound_of(kernel));
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkFireworks& kernel, const Rockets& seeds,
+                                              const Memory& arrivals) {
+    return bind_twin(with_ranges(walking(twin("FIREWORKS", 2, sizeof(Range<Burst>), 2), 0, "unit.spark.id"),
+                                 {{1, 0}}, " -DROCKETS"),
+                     arrivals, seeds.longest << 32 | kernel.depth);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const WalkConifer& kernel, const Saplings&,
+                                              const Memory& arrivals) {
+    return bind_twin(
+        with_ranges(walking(twin("CONIFER", 5, sizeof(Range<Whorl>), 2), 2, "unit.own.id"), {{0, 4}, {3, 2}}),
+        arrivals, kernel.depth);
 }
 
 } // namespace headrace::test

@@ -6,6 +6,7 @@
 // the round that a failure names.
 #pragma once
 #include "expected.hpp"
+#include "walks.kernels.hpp"
 
 #include "core/environment.hpp"
 #include "core/seeds.hpp"
@@ -71,7 +72,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t spread = lots.one_of({1u, 64u});
     const Fireworks fireworks{{}, lots.one_of({1u, 2u, 4u}), lots.one_of({0u, 1u, 17u, 1000u})};
     const auto units_per_fuse = 1 + (fireworks.width << fireworks.depth);
-    switch (lots.below(18)) {
+    switch (lots.below(23)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -111,6 +112,16 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return work("IrregularTree of SparseRoots", 2, irregular, SparseRoots{10});
     case 16: // one long range, which all have to share
         return work("long Fireworks", 50'000, Fireworks{{}, 1, 50'000}, Fuses{});
+    case 17:
+        return work("WalkTree", 20, WalkTree{{irregular}}, Roots{});
+    case 18:
+        return work("WalkChain", links, WalkChain{}, ChainStarts{links});
+    case 19:
+        return work("WalkPlant", std::uint64_t{4} << levels, WalkPlant{{{{}, levels}}}, Sprouts{});
+    case 20:
+        return work("WalkFireworks", units_per_fuse, WalkFireworks{{fireworks}}, Fuses{});
+    case 21:
+        return work("WalkConifer", std::uint64_t{30} << levels / 2, WalkConifer{{{{}, levels}}}, Saplings{});
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }

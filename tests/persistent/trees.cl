@@ -1,7 +1,9 @@
 // tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE,
 // IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING, GROUP_PLANT, GROUP_VISIT, FIREWORKS,
 // CONIFER is defined. An IRREGULAR_TREE and FIREWORKS may be group kernels. With ONE_IN, an IRREGULAR_TREE has
-// roots for some indices only; with ROCKETS, the seeds of FIREWORKS are ranges.
+// roots for some indices only; with ROCKETS, the seeds of FIREWORKS are ranges. With WALK, an IRREGULAR_TREE, a
+// PLANT, FIREWORKS and a CONIFER are those of walks.kernels.hpp: WALK is the kind that walks, and WALK_ID the
+// id of its `unit`.
 #define HEADRACE_PARAMETERS __global ulong *arrivals, ulong bound
 #define HEADRACE_ARGUMENTS arrivals, bound
 
@@ -96,7 +98,11 @@ void hr_run(HrLane* lane, uint kind, HrUnit link, HEADRACE_PARAMETERS) {
 
 #elif defined(PLANT) || defined(MIXED_SEEDS) || defined(GROUP_PLANT)
 
+    #ifdef WALK
+enum { BUD, BRANCH, LEAF };
+    #else
 enum { BRANCH, BUD, LEAF };
+    #endif
 typedef struct {
     ulong id;
     uint depth;
@@ -344,6 +350,53 @@ void hr_run(HR_HANDLE* lane, uint kind, HrUnit node, HEADRACE_PARAMETERS) {
     for (uint child = 0; child < children; ++child) spawn(lane, node.seed, 4 * node.heap + child);
         #endif
     #endif
+}
+
+#endif
+
+#ifdef WALK
+
+    #define HEADRACE_RESUMABLE WALK
+    #define HEADRACE_PHASES 3
+
+typedef struct {
+    ulong id;
+    uint step, length, is_broken;
+} HrState;
+typedef struct {
+    uint met[16];
+} HrScratch;
+
+static uint word_of(ulong id, uint step) { return (uint)mix(id + step); }
+static uint phase_of(ulong id, uint step) {
+    return step == 0 ? 0 : word_of(id, step) % 16 < 10 ? 0 : word_of(id, step) % 16 < 14 ? 1 : 2;
+}
+
+void hr_begin(HrState* walk, HrUnit unit, HEADRACE_PARAMETERS) {
+    walk->id = WALK_ID;
+    walk->step = walk->is_broken = 0;
+    const ulong chance = mix(walk->id + 17);
+    walk->length = (uint)(chance % 128 == 0 ? 1 + chance / 128 % 300 : 1 + chance / 128 % 12);
+}
+uint hr_step(uint phase, HrState* walk, HrScratch* scratch, HEADRACE_PARAMETERS) {
+    walk->is_broken |= phase != phase_of(walk->id, walk->step);
+    scratch->met[walk->step % 16] = word_of(walk->id, walk->step);
+    ++walk->step;
+    #ifdef NO_SUCH_PHASE
+    if (walk->step == 2) return 3;
+    #endif
+    if (walk->step < walk->length) return phase_of(walk->id, walk->step);
+    for (uint back = 1; back <= walk->step && back <= 16; ++back) {
+        const uint at = walk->step - back;
+        walk->is_broken |= scratch->met[at % 16] != word_of(walk->id, at);
+    }
+    return HR_DONE;
+}
+void hr_finish(HrLane* lane, HrState* walk, HrUnit unit, HEADRACE_PARAMETERS) {
+    if (walk->is_broken || walk->step != walk->length)
+        arrive(arrivals, 0); // an id that nobody expects
+    else
+        hr_run(lane, WALK, unit, HEADRACE_ARGUMENTS);
 }
 
 #endif

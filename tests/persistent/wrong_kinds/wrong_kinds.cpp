@@ -58,6 +58,62 @@ struct Count {
     HEADRACE_KERNEL void operator()(auto&, Seed) const {}
 };
 
+// A resumable kind.
+struct Walk {
+    struct State {
+#if WRONG == 6
+        std::uint32_t path[17];
+#else
+        std::uint32_t left;
+#endif
+    };
+    struct Scratch {
+#if WRONG == 7
+        std::uint32_t stack[4] = {};
+#else
+        std::uint32_t stack[4];
+#endif
+    };
+    static constexpr unsigned phase_percent[] = {0, 25};
+};
+struct Walker {
+#if WRONG == 8
+    using Units = Kinds<ResumableKind<Seed, 1, Walk>, ResumableKind<Other, 1, Walk>>;
+#else
+    using Units = Kinds<ResumableKind<Seed, 1, Walk>, Pods>;
+#endif
+#if WRONG == 9
+    static constexpr bool by_group = true;
+#endif
+#if WRONG == 10
+    HEADRACE_KERNEL Walk::State begin(auto&, const Seed&) { return {3}; } // not const
+#else
+    HEADRACE_KERNEL Walk::State begin(auto&, const Seed&) const { return {}; }
+#endif
+    HEADRACE_KERNEL Phase step(Constant<0>, auto& lane, Walk::State& walk, Walk::Scratch&) const {
+#if WRONG == 11
+        lane.spawn(Seed{3});
+#elif WRONG == 12
+        std::uint64_t sum = 0;
+        lane.add(LocalSum(0), 1u, [&]() -> std::uint64_t& { return sum; });
+#endif
+        static_cast<void>(lane);
+        static_cast<void>(walk);
+        return Phase{1};
+    }
+#if WRONG == 13
+    HEADRACE_KERNEL Phase step(Constant<1>, auto&, Walk::State&) const { return Phase::done; } // no Scratch
+#else
+    HEADRACE_KERNEL Phase step(Constant<1>, auto&, Walk::State&, Walk::Scratch&) const { return Phase::done; }
+#endif
+#if WRONG == 14
+    HEADRACE_KERNEL void finish(auto&, const Seed&) const {}
+#else
+    HEADRACE_KERNEL void finish(auto& lane, Walk::State&) const { lane.spawn_range(0, 2, Pod{3}); }
+#endif
+};
+Launcher walkers() { return on_cpu::launcher<Walker, Sow>(); }
+
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }
 #if WRONG == 5
 Launcher counts() { return on_cpu::launcher<Count, Sow>(); }

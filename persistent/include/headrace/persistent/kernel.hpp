@@ -41,6 +41,36 @@
 //         }
 //     };
 // The kernel is not called with ranges. Seeds may be ranges too: they then return headrace::Range<Burst>.
+//
+// A kind whose units take very different numbers of steps may be resumable. The kernel then has, instead of
+// one call, a function that begins a unit, a step for each of its phases, and a function that finishes it:
+//     struct Walk {                                                  // how a Ray is processed
+//         struct State { ... };                                      // at most 64 bytes; begin returns it
+//         struct Scratch { std::uint32_t stack[24]; };               // may be left out; begins undefined
+//         static constexpr unsigned phase_percent[] = {0, 25};       // two phases, nodes and triangles
+//     };
+//     struct Trace {
+//         using Units = headrace::Kinds<headrace::ResumableKind<Ray, 2, Walk>>;
+//         HEADRACE_KERNEL Walk::State begin(auto& lane, const Ray& ray) const;
+//         HEADRACE_KERNEL headrace::Phase step(headrace::Constant<0>, auto& lane, Walk::State&,
+//                                              Walk::Scratch&) const;     // and one for Constant<1>
+//         HEADRACE_KERNEL void finish(auto& lane, Walk::State&) const;   // may spawn
+//     };
+// A unit begins in phase 0. Each step returns the unit's next phase, or Phase::done. The lanes of a group do
+// steps of one phase at a time. The engine chooses the phase, and the time to refill lanes: phase_votes.hpp
+// has the rule. `phase_percent`: the percentage of a group's lanes that should wait for a phase before the
+// group does it. Later phases come first.
+// A pause may forget a State, and begin the unit again. So begin and step write nothing but State and
+// Scratch: they neither spawn nor add. `finish` may take the unit too, as a third argument. The engine keeps
+// it for that. A kernel whose finish takes two arguments may say how to get the unit back from the State. It
+// then saves the memory:
+//         HEADRACE_KERNEL Ray unit(const Walk::State&) const;
+// Other kinds of such a kernel are called as usual, while lanes are in the middle of resumable units. They
+// gather in the LIQ until they fill this percentage of a lane group. The default is 100:
+//     static constexpr unsigned gather_percent = 50;
+// Before a pause, a lane group does at most this number of steps to finish what it has begun. The default is
+// 128. It finishes at least one unit in any case:
+//     static constexpr unsigned drain_steps = 1000;
 // Both forms may be a group kernel. Its units are heavy, and all lanes of a lane group process each unit
 // together: all lanes call the kernel with the same index or unit. group_kernel.hpp has what `group` offers,
 // with spawn. If group.others_are_idle() is true, a unit that can be split should split:
@@ -57,6 +87,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 namespace headrace {
@@ -75,6 +106,35 @@ struct Kind {
                   "lane.spawn_range() of a headrace::RangeKind (headrace/persistent/kernel.hpp)");
     static_assert(std::is_trivially_copyable_v<Unit>, "work units travel through queues as bytes");
     static_assert(sizeof(Unit) % 4 == 0 && alignof(Unit) <= 8, "queues move 32-bit words");
+};
+
+/// A number as a type, for code that needs it at compile time.
+template <std::uint32_t Value>
+using Constant = std::integral_constant<std::uint32_t, Value>;
+
+/// The phase of a resumable unit that comes next: a number, as in Phase{1}, or the end.
+enum class Phase : std::uint32_t { done = 0xffffffffu };
+
+/// For resumable kinds that need no scratch.
+struct NoScratch {};
+
+/// A kind whose units are processed in phases. `Walk` has a State, a Scratch or none, and `phase_percent`.
+template <class UnitType, unsigned MaxSpawns, class WalkType>
+struct ResumableKind : Kind<UnitType, MaxSpawns> {
+    using Walk = WalkType;
+    using State = typename Walk::State;
+    static constexpr std::uint32_t phases = std::size(Walk::phase_percent);
+    static_assert(std::is_trivially_copyable_v<State> && sizeof(State) <= 64,
+                  "headrace: the State of a resumable kind stays in a lane's registers: it is trivially "
+                  "copyable and has at most 64 bytes; arrays belong into Scratch");
+    static_assert(phases <= 8, "headrace: a resumable kind has at most 8 phases");
+    static_assert(
+        [] {
+            for (const unsigned percent : Walk::phase_percent)
+                if (percent > 100) return false;
+            return true;
+        }(),
+        "headrace: phase_percent are percentages of the lanes of a group: at most 100");
 };
 
 /// A work unit that stands for many: the units of the indices [begin, end). All ranges of a launch together

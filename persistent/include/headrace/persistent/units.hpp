@@ -3,15 +3,13 @@
 #include <headrace/persistent/local_sums.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace headrace {
-
-/// A number as a type, for lambdas that need it at compile time.
-template <std::uint32_t Value>
-using Constant = std::integral_constant<std::uint32_t, Value>;
 
 /// A work unit as the queues move it. It is longer than the unit if kinds differ in size.
 template <std::uint32_t Count>
@@ -85,6 +83,11 @@ template <class Payload, class Expand>
 inline constexpr bool range_has_gaps<RangeKind<Payload, Expand>> =
     RangeMade<RangeKind<Payload, Expand>>::may_be_none;
 
+template <class K>
+inline constexpr bool is_resumable = false;
+template <class Unit, unsigned MaxSpawns, class Walk>
+inline constexpr bool is_resumable<ResumableKind<Unit, MaxSpawns, Walk>> = true;
+
 template <class>
 struct KindTraits;
 
@@ -96,6 +99,10 @@ struct KindTraits<Kinds<K...>> {
     /// A set of kinds has one bit per kind. This is the set of all kinds.
     static constexpr std::uint32_t all = (1u << count) - 1;
     static constexpr bool is_in(std::uint32_t kind, std::uint32_t set) { return (set >> kind & 1) != 0; }
+
+    /// A kind by its number.
+    template <std::uint32_t Number>
+    using KindAt = std::tuple_element_t<Number, std::tuple<K...>>;
 
     /// The position of a unit's type among the kinds; `count` if the type is not one of them.
     template <class Unit>
@@ -121,6 +128,17 @@ struct KindTraits<Kinds<K...>> {
         return index_of<Unit>();
     }
     static constexpr bool ranges_have_gaps = (range_has_gaps<K> || ...);
+
+    /// The kinds whose units are processed in phases: none or one.
+    static constexpr std::uint32_t resumable = [] {
+        std::uint32_t set = 0, bit = 1;
+        ((set |= is_resumable<K> ? bit : 0, bit <<= 1), ...);
+        return set;
+    }();
+    static constexpr bool resumes = resumable != 0;
+    static_assert((resumable & (resumable - 1)) == 0,
+                  "headrace: one kind of a kernel may be resumable: let two ways to walk be phases of one "
+                  "kind, whose State says which of them it is");
 
     static constexpr std::uint32_t unit_words =
         std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
@@ -324,6 +342,67 @@ constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wish
     if (wished_percent != 0) return enough_lanes(lanes, wished_percent);
     if constexpr (requires { Kernel::refill_percent; }) return enough_lanes(lanes, Kernel::refill_percent);
     return enough_lanes(lanes, 75);
+}
+
+/// The handle of a lane in begin and step of a resumable kind. Its functions say what such code must not do.
+class WalkingLane {
+public:
+    template <class Unit>
+    HEADRACE_HOST_DEVICE void spawn(const Unit&) {
+        static_assert(sizeof(Unit) == 0, "headrace: begin and step of a resumable kind are repeated after a "
+                                         "pause, so they spawn nothing: finish does");
+    }
+    template <class Payload>
+    HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t, std::uint64_t, const Payload& payload) {
+        spawn(payload);
+    }
+    template <class Amount, class Find>
+    HEADRACE_HOST_DEVICE void add(LocalSum, Amount, Find&&) {
+        static_assert(sizeof(Amount) == 0, "headrace: begin and step of a resumable kind are repeated after "
+                                           "a pause, so they add to no sum: finish does");
+    }
+};
+
+/// The Scratch of a resumable kind.
+template <class Walk>
+struct ScratchOf {
+    using type = NoScratch;
+};
+template <class Walk>
+requires requires { typename Walk::Scratch; }
+struct ScratchOf<Walk> {
+    using type = typename Walk::Scratch;
+};
+
+/// True if finish takes the unit as its third argument.
+template <class Kernel, class Lane, class KindOf>
+concept FinishesWithUnit = requires(const Kernel& kernel, Lane& lane, typename KindOf::State& state,
+                                    const typename KindOf::Unit& unit) {
+    kernel.finish(lane, state, unit);
+};
+
+/// True if the kernel gets a unit back from its State.
+template <class Kernel, class KindOf>
+concept RebuildsUnits = requires(const Kernel& kernel, const typename KindOf::State& state) {
+    { kernel.unit(state) } -> std::same_as<typename KindOf::Unit>;
+};
+
+/// A percentage of a lane group that the kernel names, or 100: `gather_percent`.
+template <class Kernel>
+constexpr unsigned gather_percent_of() {
+    if constexpr (requires { Kernel::gather_percent; })
+        return Kernel::gather_percent;
+    else
+        return 100;
+}
+
+/// Most steps that a group does before a pause, if it has finished a unit: `drain_steps`.
+template <class Kernel>
+constexpr std::uint32_t drain_steps_of() {
+    if constexpr (requires { Kernel::drain_steps; })
+        return Kernel::drain_steps;
+    else
+        return 128;
 }
 
 /// The handle of a consumer kernel's lane.

@@ -44,6 +44,7 @@ typedef std::uint64_t hr_u64;
 #define HR_SPAWNED_TOO_MANY 1u   // a kernel spawned more units than its kind declares
 #define HR_THREW 2u              // host threads only: the runner rethrows the exception
 #define HR_SEEDS_OF_TWO_KINDS 3u // OpenCL C only: the kind of a seed is a number there, not a type
+#define HR_NO_SUCH_PHASE 4u      // a step of a resumable kind returned a phase that there is not
 
 // A word that many groups write, alone on its cache line.
 typedef struct HrLine {

@@ -237,16 +237,18 @@ protected:
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
     /// The first call of a look around. `completed`: units that the group has completed. Asks all groups to
-    /// pause if the budget is used up.
+    /// pause if the budget is used up. `InSteps`: a unit may take longer than the time between two looks.
+    template <bool InSteps = false>
     HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) pause(HR_PAUSE_BUDGET);
-        pace_.note_look(completed);
+        pace_.template note_look<InSteps>(completed);
         next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
 
     /// True if a look around would do nothing: no pause, no idle group, nothing to read from the host, and
     /// rounds are left. Then plans the next look.
+    template <bool InSteps = false>
     HEADRACE_GROUP_CODE bool goes_on_unseen() {
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
@@ -254,7 +256,7 @@ protected:
             return (Sync::load(control_.pause, Sync::relaxed) |
                     Sync::load(control_.idle_groups, Sync::relaxed) | unpolled()) == 0;
         });
-        if (quiet) plan_next_look(counters_.units);
+        if (quiet) plan_next_look<InSteps>(counters_.units);
         return quiet;
     }
 
@@ -310,12 +312,17 @@ protected:
 
     /// `empty`: indices without a unit.
     HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
+        add_counters(empty, [&] { return pace_.whole_rounds(rounds_); });
+    }
+    /// rounds(), for the leader: rounds of all lanes, of which each completes a unit if no lane is idle.
+    template <class F>
+    HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty, F&& rounds) {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
             add(sum.units, counters_.units);
             add(sum.spawned, counters_.units + counters_.net + empty);
             add(sum.empty, empty);
-            add(sum.rounds, pace_.whole_rounds(rounds_));
+            add(sum.rounds, rounds());
             add(sum.pushed, counters_.pushed);
             add(sum.popped, counters_.popped);
             add(sum.shared, counters_.shared);

@@ -13,9 +13,9 @@ class GroupBundles : protected HeldUnits<Sync, Lanes, Kernel> {
     using Base = HeldUnits<Sync, Lanes, Kernel>;
 
 protected:
-    using Base::active_, Base::give, Base::lanes_, Base::liq_, Base::running_, Base::view_;
     using Base::called, Base::has_ranges, Base::kinds, Base::lane_count, Base::least, Base::ranges,
         Base::unit_words;
+    using Base::give, Base::idle_lanes, Base::lanes_, Base::liq_, Base::occupied, Base::running_, Base::view_;
     using typename Base::Traits;
 
     HEADRACE_GROUP_CODE GroupBundles(Lanes lanes, const EngineView& view, std::uint32_t group,
@@ -27,17 +27,20 @@ protected:
     /// Takes a bundle from the GIQ. Units beyond the idle lanes go to the LIQ. True if it took one.
     HEADRACE_GROUP_CODE bool take_bundle() {
         for (std::uint32_t step = 1; step <= kinds; ++step) {
-            const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
+            const std::uint32_t kind = occupied() == 0 ? (last_popped_ + step) % kinds : running_;
             if (try_take_bundle(kind)) return true;
-            if (active_ != 0) break;
+            if (occupied() != 0) break;
         }
         bool taken = false;
         Traits::each_range([&](auto number, auto units, auto*) {
-            if (!taken && active_ != 0 && running_ == decltype(units)::value)
+            if (!taken && occupied() != 0 && running_ == decltype(units)::value)
                 taken = try_take_bundle(decltype(number)::value);
         });
         return taken;
     }
+
+    /// Takes a bundle of a kind to the LIQ, and leaves the lanes as they are.
+    HEADRACE_GROUP_CODE bool take_bundle_to_liq(std::uint32_t kind) { return try_take_bundle<true>(kind); }
 
     /// True if the GIQ seems to have a bundle of `kind`.
     HEADRACE_GROUP_CODE bool is_offered(std::uint32_t kind) const { return giq_.full(kind) != 0; }
@@ -103,9 +106,11 @@ protected:
 private:
     static constexpr std::uint32_t free_bundles = kinds; ///< ring number of empty bundles
 
+    template <bool ToLiq = false>
     HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
-        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // all ranges go to the LIQ
-        const std::uint32_t idle = holds_ranges ? 0 : lane_count - Lanes::count(active_);
+        const bool holds_ranges =
+            ToLiq || (has_ranges && Traits::is_in(kind, ranges)); // all ranges go to the LIQ
+        const std::uint32_t idle = holds_ranges ? 0 : idle_lanes();
         const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
         if (idle + liq_.room(kind) < most_units) return false;
         const std::uint32_t full = giq_.full(kind);
@@ -128,7 +133,7 @@ private:
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupCounters::popped);
-        if (holds_ranges) ranges_follow_ = true;
+        if (holds_ranges && !ToLiq) ranges_follow_ = true;
         return true;
     }
 

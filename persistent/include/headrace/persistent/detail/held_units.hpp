@@ -30,6 +30,9 @@ protected:
     static constexpr bool has_queues = staged > 0 || has_ranges;
     static constexpr bool has_kinds = Traits::count > 1;
     static constexpr bool chooses_kinds = called != 1u << first_called;
+    /// A kind is processed in phases (resumable_group.hpp): `walked` is its number.
+    static constexpr bool resumes = Traits::resumes;
+    static constexpr std::uint32_t walked = resumes ? std::countr_zero(Traits::resumable) : 0;
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
@@ -46,11 +49,20 @@ protected:
             return enough_;
     }
 
+    /// Lanes that take no other unit: they hold one, or are in the middle of one.
+    HEADRACE_GROUP_CODE Mask occupied() const {
+        if constexpr (resumes)
+            return active_ | walking_;
+        else
+            return active_;
+    }
+    HEADRACE_GROUP_CODE std::uint32_t idle_lanes() const { return lane_count - Lanes::count(occupied()); }
+
     /// Gives make(rank), a unit or none, to the first `taken` idle lanes. Returns how many were none.
     template <class F>
     HEADRACE_GROUP_CODE std::uint32_t give_made(std::uint32_t taken, F&& make) {
         using Made = MadeUnit<std::remove_cvref_t<decltype(make(0u))>>;
-        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+        const Mask idle = static_cast<Mask>(Lanes::all & ~occupied());
         const Mask given = lanes_.ballot([&](std::uint32_t lane) {
             const std::uint32_t rank = lanes_.count_below(idle, lane);
             if (!Lanes::has(idle, lane) || rank >= taken) return false;
@@ -70,7 +82,7 @@ protected:
     /// Gives unit(rank) to the first `taken` idle lanes.
     template <class F>
     HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
-        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+        const Mask idle = static_cast<Mask>(Lanes::all & ~occupied());
         active_ |= lanes_.ballot([&](std::uint32_t lane) {
             const std::uint32_t rank = lanes_.count_below(idle, lane);
             const bool takes = Lanes::has(idle, lane) && rank < taken;
@@ -81,7 +93,7 @@ protected:
 
     /// Gives the newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
     HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
-        const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
+        const std::uint32_t taken = least(liq_.size(kind), idle_lanes());
         if (taken == 0) return;
         running_ = kind;
         const std::uint32_t newest = liq_.top(kind) - 1;
@@ -116,8 +128,10 @@ protected:
 
     // ---- pauses ---------------------------------------------------------------------------------
 
-    HEADRACE_GROUP_CODE void save() {
-        if (active_ == 0 && seeds_.empty() && liq_.empty()) return;
+    /// walking_unit(lane) is the unit that a lane is in the middle of. It will begin again.
+    template <class F>
+    HEADRACE_GROUP_CODE void save(F&& walking_unit) {
+        if (occupied() == 0 && seeds_.empty() && liq_.empty()) return;
         HrRecord* record = this->new_record();
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
@@ -130,8 +144,14 @@ protected:
                 if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they return to lanes first
                     write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
                                  state_[lane].unit);
+                if constexpr (resumes)
+                    if (kind == walked && Lanes::has(walking_, lane))
+                        write_column(to, record_room(),
+                                     queued + in_lanes + lanes_.count_below(walking_, lane),
+                                     walking_unit(lane));
             });
-            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes; });
+            const std::uint32_t walking = resumes && kind == walked ? Lanes::count(walking_) : 0;
+            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes + walking; });
             liq_.drop_newest(kind, queued);
         }
         lanes_.by_leader([&] {
@@ -139,7 +159,7 @@ protected:
             record->seed_end = seeds_.end;
         });
         lanes_.sync();
-        active_ = 0;
+        active_ = walking_ = 0;
         seeds_ = {0, 0};
     }
 
@@ -191,6 +211,7 @@ protected:
 
     typename Lanes::template PerLane<State> state_;
     Mask active_ = 0;                      ///< lanes that have a unit, all of kind `running_`
+    Mask walking_ = 0;                     ///< lanes in the middle of a unit of the resumable kind
     std::uint32_t running_ = first_called; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
 

@@ -33,25 +33,30 @@ protected:
                 each_may_spawn =
                     Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
             });
-            if (each_may_spawn == 0) return active_;
-            const std::uint32_t wanted = Lanes::count(active_);
-            std::uint32_t may_run = wanted;
-            Push last = Push::done;
-            HEADRACE_UNROLL
-            for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-                while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
-                    last = push_oldest(kind, lane_count);
-                    if (last != Push::done) break;
-                }
-                may_run = least(may_run, liq_.room(kind) / each_may_spawn);
-            }
-            if (may_run == wanted) return active_;
-            this->count(&GroupCounters::narrow_rounds);
-            if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
-            return lanes_.ballot([&](std::uint32_t lane) {
-                return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
-            });
+            return lanes_with_room(active_, each_may_spawn);
         }
+    }
+
+    /// The same of `lanes`, each of which may spawn so many units.
+    HEADRACE_GROUP_CODE Mask lanes_with_room(Mask lanes, std::uint32_t each_may_spawn) {
+        if (each_may_spawn == 0) return lanes;
+        const std::uint32_t wanted = Lanes::count(lanes);
+        std::uint32_t may_run = wanted;
+        Push last = Push::done;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+            while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
+                last = push_oldest(kind, lane_count);
+                if (last != Push::done) break;
+            }
+            may_run = least(may_run, liq_.room(kind) / each_may_spawn);
+        }
+        if (may_run == wanted) return lanes;
+        this->count(&GroupCounters::narrow_rounds);
+        if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
+        return lanes_.ballot([&](std::uint32_t lane) {
+            return Lanes::has(lanes, lane) && lanes_.count_below(lanes, lane) < may_run;
+        });
     }
 
     /// True if the LIQ has room for `units` more units of each kind.
@@ -71,7 +76,7 @@ protected:
 
     /// Calls the kernel with the units of the chosen lanes.
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
-        Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
+        Traits::template dispatch<called & ~Traits::resumable>(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             lanes_.each([&](std::uint32_t lane) {
                 State& state = state_[lane];
@@ -136,6 +141,8 @@ protected:
         }
     }
 
+    const Kernel& kernel_;
+
 private:
     template <std::uint32_t Running, class KindOf>
     HEADRACE_GROUP_CODE void call_group(State& state) {
@@ -171,8 +178,6 @@ private:
             if (i == place) kind = state_[lane].kinds[i];
         return kind;
     }
-
-    const Kernel& kernel_;
 };
 
 } // namespace headrace

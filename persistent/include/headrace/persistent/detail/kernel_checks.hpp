@@ -4,6 +4,8 @@
 #include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/units.hpp>
 
+#include <bit>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -54,6 +56,58 @@ consteval bool one_lacks_const(Kinds<K...>) {
     return (lacks_const<Kernel, Handle&, typename K::Unit> || ...);
 }
 
+/// What a resumable kind needs of its kernel.
+template <class Kernel, class KindOf>
+concept BeginsUnits = requires(const Kernel& kernel, WalkingLane& lane, const typename KindOf::Unit& unit) {
+    { kernel.begin(lane, unit) } -> std::same_as<typename KindOf::State>;
+};
+template <class Kernel, class KindOf, std::uint32_t PhaseNumber>
+concept Steps = requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state,
+                         typename ScratchOf<typename KindOf::Walk>::type& scratch) {
+    { kernel.step(Constant<PhaseNumber>{}, lane, state, scratch) } -> std::same_as<Phase>;
+}
+|| (std::is_same_v<typename ScratchOf<typename KindOf::Walk>::type, NoScratch> &&
+    requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state) {
+        { kernel.step(Constant<PhaseNumber>{}, lane, state) } -> std::same_as<Phase>;
+    });
+template <class Kernel, class KindOf, std::uint32_t... P>
+consteval bool has_all_steps(std::integer_sequence<std::uint32_t, P...>) {
+    return (Steps<Kernel, KindOf, P> && ...);
+}
+template <class Kernel, class KindOf, class Lane>
+concept FinishesUnits = FinishesWithUnit<Kernel, Lane, KindOf> ||
+    requires(const Kernel& kernel, Lane& lane, typename KindOf::State& state) {
+    kernel.finish(lane, state);
+};
+
+/// True if the kernel has what its resumable kind needs.
+template <class Kernel, class KindOf, class Traits>
+consteval bool check_resumable() {
+    using Scratch = typename ScratchOf<typename KindOf::Walk>::type;
+    using Lane = SpawningLane<Traits, Traits::template index_of<typename KindOf::Unit>(), KindOf::max_spawns,
+                              LaneState<Traits, Traits::staged>>;
+    constexpr bool lanes = !GroupKernel<Kernel>;
+    static_assert(lanes, "headrace: a kernel with by_group has no resumable kinds: the lanes of its groups "
+                         "have no units of their own");
+    constexpr bool plain = std::is_default_constructible_v<typename KindOf::State> &&
+                           std::is_trivially_default_constructible_v<Scratch> &&
+                           std::is_trivially_copyable_v<Scratch>;
+    static_assert(plain, "headrace: the State of a resumable kind has a default constructor, and its Scratch "
+                         "is plain data without initial values: begin sets the State, and steps the Scratch");
+    constexpr bool begins = BeginsUnits<Kernel, KindOf>;
+    static_assert(begins, "headrace: a kernel with a resumable kind has State begin(auto& lane, const Unit& "
+                          "unit) const");
+    constexpr bool steps =
+        has_all_steps<Kernel, KindOf>(std::make_integer_sequence<std::uint32_t, KindOf::phases>{});
+    static_assert(steps, "headrace: a kernel with a resumable kind has, for each phase P, headrace::Phase "
+                         "step(headrace::Constant<P>, auto& lane, State& state, Scratch& scratch) const; "
+                         "without a Scratch, the last argument is left out");
+    constexpr bool finishes = FinishesUnits<Kernel, KindOf, Lane>;
+    static_assert(finishes, "headrace: a kernel with a resumable kind has void finish(auto& lane, State& "
+                            "state) const, perhaps with the unit as a third argument");
+    return lanes && plain && begins && steps && finishes;
+}
+
 } // namespace detail
 
 /// True if kernel and seeds follow kernel.hpp, as far as every
@@ -79,6 +133,10 @@ consteval bool check_kernel() {
             static_assert(is_unit,
                           "headrace: the seeds return no unit of the kernel's Units; or a kernel that "
                           "spawns was given to Job::kernel without Job::seeds before it");
+            using Traits = KindTraits<Units>;
+            if constexpr (copied && is_unit && Traits::resumes)
+                return detail::check_resumable<
+                    Kernel, typename Traits::template KindAt<std::countr_zero(Traits::resumable)>, Traits>();
             return copied && is_unit;
         }
         return false;

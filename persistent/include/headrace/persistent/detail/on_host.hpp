@@ -5,6 +5,7 @@
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/lanes_host.hpp>
 #include <headrace/persistent/detail/producer_group.hpp>
+#include <headrace/persistent/detail/resumable_group.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +19,7 @@ struct GroupFor {
 };
 template <class Sync, class Lanes, ConsumerProducer Kernel, class Seeds>
 struct GroupFor<Sync, Lanes, Kernel, Seeds> {
-    using type = ProducerGroup<Sync, Lanes, Kernel, Seeds>;
+    using type = ProducerFor<Sync, Lanes, Kernel, Seeds>;
 };
 
 /// A kernel bound for host threads. `Runner` provides the threads:

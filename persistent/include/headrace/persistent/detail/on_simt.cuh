@@ -6,6 +6,7 @@
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/lanes_simt.cuh>
 #include <headrace/persistent/detail/producer_group.hpp>
+#include <headrace/persistent/detail/resumable_group.hpp>
 
 #include <algorithm>
 #include <string>
@@ -18,7 +19,7 @@ struct GroupFor {
 };
 template <ConsumerProducer Kernel, class Seeds>
 struct GroupFor<Kernel, Seeds> {
-    using type = ProducerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
+    using type = ProducerFor<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
 
 /// Four groups of 32 lanes or two of 64: small blocks waste few lanes if registers limit how many are

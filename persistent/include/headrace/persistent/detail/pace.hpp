@@ -28,7 +28,9 @@ public:
     /// True if units are so heavy that a round has fewer lanes than the group.
     static constexpr HEADRACE_GROUP_CODE bool is_slow() { return false; }
     HEADRACE_GROUP_CODE void note_round() const {}
-    /// The group looks around. The argument: units that it has completed in all.
+    /// The group looks around. The argument: units that it has completed in all. `InSteps`: units take many
+    /// steps, and the group may look around before one is completed.
+    template <bool InSteps = false>
     HEADRACE_GROUP_CODE void note_look(std::uint64_t) const {}
     /// The group has waited: that time says nothing about its units.
     HEADRACE_GROUP_CODE void note_wait() const {}
@@ -49,14 +51,19 @@ public:
     [[nodiscard]] bool is_slow() const { return units_ < Lanes::size; }
 
     void note_round() { turns_ += lanes(); }
+    template <bool InSteps = false>
     void note_look(std::uint64_t completed) {
         const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_, ran = completed - completed_;
+        if (InSteps && ran < units_ && took <= much)
+            return; // the time of units is measured over several looks
         last_look_ = now;
         completed_ = completed;
-        // If fewer units ran, their time says nothing about `units_` units.
-        if (took < little && ran >= units_ && units_ < most_units)
+        // If fewer units ran, their time says nothing about `units_` units. Looks in the middle of units come
+        // when it is time for them, so there the time of `units_` units is a part of what all took.
+        const bool is_short = InSteps ? took * units_ < little * ran : took < little && ran >= units_;
+        if (is_short && units_ < most_units)
             units_ *= 2;
-        else if (took > much)
+        else if (took > much && !is_short)
             units_ = shortened(ran, took);
         if (kept_) *kept_ = units_;
     }
@@ -65,9 +72,10 @@ public:
         return (turns_ + Lanes::size - 1) / Lanes::size;
     }
 
+    static constexpr std::uint64_t little = 8'000, much = 32'000; // nanoseconds
+
 private:
     static constexpr std::uint32_t most_units = 8 * Lanes::size;
-    static constexpr std::uint64_t little = 8'000, much = 32'000; // nanoseconds
 
     /// Shortens at once: each late look may cost other groups that time again.
     [[nodiscard]] static std::uint32_t shortened(std::uint64_t ran, std::uint64_t took) {
@@ -79,6 +87,39 @@ private:
     std::uint32_t units_;
     std::uint64_t turns_ = 0;     ///< lanes that might have run in all rounds
     std::uint64_t completed_ = 0; ///< units completed at the last look
+    std::uint64_t last_look_ = Sync::nanoseconds();
+};
+
+/// How many moves of a group with a resumable kind are a round: steps, and refills. On a GPU the number is
+/// fixed, because a look costs as much as several steps.
+template <class Sync, class Lanes>
+class StepPace {
+public:
+    static constexpr HEADRACE_GROUP_CODE std::uint32_t moves() { return 16; }
+    /// The group has looked around.
+    HEADRACE_GROUP_CODE void note_look() const {}
+    /// The group has waited.
+    HEADRACE_GROUP_CODE void note_wait() const {}
+};
+
+/// By the clock: so many that the group looks around after 8 to 32 microseconds, also in the middle of units.
+template <class Sync, LanesTakeTurns Lanes>
+class StepPace<Sync, Lanes> {
+public:
+    [[nodiscard]] std::uint32_t moves() const { return moves_; }
+    void note_look() {
+        using UnitPace = Pace<Sync, Lanes>;
+        const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_;
+        last_look_ = now;
+        if (took < UnitPace::little && moves_ < most_moves) moves_ *= 2;
+        if (took > UnitPace::much && moves_ > 1) moves_ /= 2;
+    }
+    void note_wait() { last_look_ = Sync::nanoseconds(); }
+
+private:
+    static constexpr std::uint32_t most_moves = 64;
+
+    std::uint32_t moves_ = 4;
     std::uint64_t last_look_ = Sync::nanoseconds();
 };
 

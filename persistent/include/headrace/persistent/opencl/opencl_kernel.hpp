@@ -29,6 +29,18 @@
 //     #define HEADRACE_GAPS
 //     bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { ... }
 //
+// A kind may be resumable (kernel.hpp). The source then has these functions instead of hr_run, or beside it
+// for other kinds. HEADRACE_RESUMABLE is the number of the kind, 0 if it is not defined:
+//     #define HEADRACE_PHASES 2
+//     typedef struct { ... } HrState;
+//     typedef struct { uint stack[24]; } HrScratch;                  // of any one member if it is not needed
+//     void hr_begin(HrState* state, HrUnit unit, HEADRACE_PARAMETERS) { ... }
+//     uint hr_step(uint phase, HrState* state, HrScratch* scratch, HEADRACE_PARAMETERS) {
+//         return phase == 0 ? 1 : HR_DONE;                           // the next phase
+//     }
+//     void hr_finish(HrLane* lane, HrState* state, HrUnit unit, HEADRACE_PARAMETERS) { ... }
+// The steps of a unit follow each other in one round: on OpenCL devices the lanes do not vote.
+//
 // A source may set the refill percentage (kernel.hpp):
 //     #define HEADRACE_REFILL_PERCENT 50
 // Both forms may be a group kernel (kernel.hpp). The host then sets
