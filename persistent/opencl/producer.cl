@@ -120,8 +120,10 @@ HR_FUNCTION void hr_walk(__local HrProducer* hr_p, HrLane* hr_lane, HrUnit hr_un
             if (hr_phase == hr_number)
                 hr_phase = hr_step(hr_number, &hr_state, &hr_scratch, HEADRACE_ARGUMENTS);
     }
-    if (hr_phase != HR_DONE) hr_p->failure = HR_NO_SUCH_PHASE; // any other lane that fails here writes the same
-    hr_finish(hr_lane, &hr_state, hr_unit, HEADRACE_ARGUMENTS);
+    if (hr_phase == HR_DONE)
+        hr_finish(hr_lane, &hr_state, hr_unit, HEADRACE_ARGUMENTS);
+    else
+        hr_p->failure = HR_NO_SUCH_PHASE; // any other lane that fails here writes the same
 }
 #endif
 
