@@ -43,8 +43,9 @@ Json sheen(std::array<double, 3> colour, double roughness) {
 
 /// The middle of a cell.
 std::array<double, 3> middle(const KhronosModel& model, std::size_t number, double z = 0) {
-    return {2 * static_cast<double>(number % model.columns) + 1 - static_cast<double>(model.columns),
-            static_cast<double>(model.rows) - 1 - 2 * static_cast<double>(number / model.columns), z};
+    const std::size_t column = number % model.columns, row = number / model.columns;
+    return {2 * static_cast<double>(column) + 1 - static_cast<double>(model.columns),
+            static_cast<double>(model.rows) - 1 - 2 * static_cast<double>(row), z};
 }
 
 /// A lamp above the picture, as wide as that.

@@ -188,8 +188,9 @@ private:
 
 std::optional<ReferenceHit> reference_hit(const ReferenceScene& scene, Vector origin, Vector direction) {
     std::optional<ReferenceHit> nearest;
+    double farthest = infinity;
     for (const ReferenceGroup& group : scene.groups) {
-        if (!meets(group, origin, direction, nearest ? nearest->distance : infinity)) continue;
+        if (!meets(group, origin, direction, farthest)) continue;
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
             const auto& corners = scene.triangles[i].corners;
             const Vector a = corners[0].place, ab = corners[1].place - a, ac = corners[2].place - a;
@@ -201,8 +202,9 @@ std::optional<ReferenceHit> reference_hit(const ReferenceScene& scene, Vector or
             const double v = dot(direction, cross(to_origin, ab)) / determinant;
             const double distance = dot(ac, cross(to_origin, ab)) / determinant;
             const double margin = std::min({u, v, 1 - u - v});
-            if (margin < 0 || distance <= 0 || (nearest && distance >= nearest->distance)) continue;
+            if (margin < 0 || distance <= 0 || distance >= farthest) continue;
             nearest = {distance, i, u, v, margin};
+            farthest = distance;
         }
     }
     return nearest;

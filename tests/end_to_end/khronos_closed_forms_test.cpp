@@ -60,9 +60,10 @@ protected:
     }
     /// Where a plate is.
     static Json place_of(std::size_t number, std::size_t columns, std::size_t rows) {
+        const std::size_t column = number % columns, row = number / columns;
         return {{"translation",
-                 {2 * static_cast<double>(number % columns) + 1 - static_cast<double>(columns),
-                  static_cast<double>(rows) - 1 - 2 * static_cast<double>(number / columns), 0}}};
+                 {2 * static_cast<double>(column) + 1 - static_cast<double>(columns),
+                  static_cast<double>(rows) - 1 - 2 * static_cast<double>(row), 0}}};
     }
 
     Scratch folder_;
@@ -237,9 +238,11 @@ TEST_P(KhronosClosedForms, LightsPunctualLamp) {
         for_each_pixel(image, 0, [&](const float* pixel, int i, int j) {
             constexpr int fine = 8;
             double expected = 0;
-            for (int k = 0; k < fine * fine; ++k)
-                expected += at((i + (k % fine + 0.5) / fine) / 4 - 1, 1 - (j + (k / fine + 0.5) / fine) / 4) /
-                            (fine * fine);
+            for (int k = 0; k < fine * fine; ++k) {
+                const int column = k % fine, row = k / fine;
+                expected +=
+                    at((i + (column + 0.5) / fine) / 4 - 1, 1 - (j + (row + 0.5) / fine) / 4) / (fine * fine);
+            }
             // Within a pixel, light changes by up to a third at the edge of the cone: five errors of 256
             // places.
             EXPECT_NEAR(double{pixel[0]}, expected, 0.02 * expected + 1e-3)
