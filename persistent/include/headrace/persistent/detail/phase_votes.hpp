@@ -42,7 +42,7 @@ next_phase(const PhaseVotes<Phases>& votes, const PhaseLimits<Phases>& limits, s
     HEADRACE_UNROLL
     for (std::uint32_t phase = 0; phase < Phases; ++phase) {
         busy += votes.waiting[phase];
-        waited_for |= (votes.waiting[phase] > 0 ? 1u : 0u) << phase;
+        if (votes.waiting[phase] > 0) waited_for |= 1u << phase;
     }
     if (busy == 0) return Phases;
     if (busy < limits.enough && (!votes.dry || votes.done > lanes - limits.enough)) return Phases;
