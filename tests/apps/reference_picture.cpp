@@ -21,13 +21,13 @@ constexpr const char* paths_attribute = "paths";
 constexpr std::array<const char*, 6> channels = {"R", "G", "B", "error.R", "error.G", "error.B"};
 
 /// Numbers of a pixel, in the order of `channels`.
-using Numbers = std::array<float, channels.size()>;
+using PixelNumbers = std::array<float, channels.size()>;
 
-Imf::FrameBuffer buffer_of(std::vector<Numbers>& numbers, std::size_t width) {
+Imf::FrameBuffer buffer_of(std::vector<PixelNumbers>& numbers, std::size_t width) {
     Imf::FrameBuffer frame;
     for (std::size_t i = 0; i < channels.size(); ++i)
         frame.insert(channels[i], Imf::Slice(Imf::FLOAT, reinterpret_cast<char*>(&numbers[0][i]),
-                                             sizeof(Numbers), sizeof(Numbers) * width));
+                                             sizeof(PixelNumbers), sizeof(PixelNumbers) * width));
     return frame;
 }
 
@@ -39,10 +39,10 @@ ReferencePicture picture_of(const KhronosModel& model, int paths) {
 }
 
 void write_picture(const std::filesystem::path& file, const ReferencePicture& picture) {
-    std::vector<Numbers> numbers;
+    std::vector<PixelNumbers> numbers;
     for (const ReferencePixel& pixel : picture.pixels) {
         const auto &mean = pixel.mean, &error = pixel.standard_error;
-        Numbers& own = numbers.emplace_back();
+        PixelNumbers& own = numbers.emplace_back();
         std::size_t i = 0;
         for (const double number : {mean.x, mean.y, mean.z, error.x, error.y, error.z})
             own[i++] = static_cast<float>(number);
@@ -54,7 +54,7 @@ void write_picture(const std::filesystem::path& file, const ReferencePicture& pi
         header.channels().insert(channels[i], Imf::Channel(i < 3 ? Imf::FLOAT : Imf::HALF));
     // A file of halves takes halves.
     std::vector<std::array<half, 3>> errors;
-    for (const Numbers& own : numbers) errors.push_back({half(own[3]), half(own[4]), half(own[5])});
+    for (const PixelNumbers& own : numbers) errors.push_back({half(own[3]), half(own[4]), half(own[5])});
     Imf::FrameBuffer frame = buffer_of(numbers, picture.width);
     for (std::size_t i = 0; i < 3; ++i)
         frame.insert(channels[3 + i], Imf::Slice(Imf::HALF, reinterpret_cast<char*>(&errors[0][i]),
@@ -71,7 +71,7 @@ ReferencePicture read_picture(const std::filesystem::path& file) {
     picture.width = static_cast<std::size_t>(window.max.x) + 1;
     picture.height = static_cast<std::size_t>(window.max.y) + 1;
     picture.paths = exr.header().typedAttribute<Imf::IntAttribute>(paths_attribute).value();
-    std::vector<Numbers> numbers(picture.width * picture.height);
+    std::vector<PixelNumbers> numbers(picture.width * picture.height);
     exr.setFrameBuffer(buffer_of(numbers, picture.width));
     exr.readPixels(window.min.y, window.max.y);
     for (const auto& [r, g, b, error_r, error_g, error_b] : numbers)
