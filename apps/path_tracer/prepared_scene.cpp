@@ -46,6 +46,7 @@ struct PlacedTriangles {
     /// Returns how many were left out.
     std::size_t leave_out(const std::vector<bool>& is_out) {
         std::size_t kept = 0;
+        if (std::find(is_out.begin(), is_out.end(), true) == is_out.end()) return 0;
         for (std::size_t i = 0; i < triangles.size(); ++i) {
             if (is_out[i]) continue;
             triangles[kept] = triangles[i];

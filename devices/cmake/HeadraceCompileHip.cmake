@@ -8,8 +8,6 @@ function(headrace_compile_hip out target)
   set(definitions "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>>")
   if(NOT HEADRACE_HIP_OPTIMISATION)
     set(HEADRACE_HIP_OPTIMISATION -O3)
-  elseif(HEADRACE_HIP_OPTIMISATION STREQUAL -O0 AND "${ARGN}" MATCHES _grids_hip)
-    set(HEADRACE_HIP_OPTIMISATION -O1) # or code for images stays that gfx90a lacks
   endif()
   list(TRANSFORM HEADRACE_HIP_ARCHITECTURES PREPEND "--offload-arch=" OUTPUT_VARIABLE architectures)
   foreach(source IN LISTS ARGN)

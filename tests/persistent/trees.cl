@@ -114,7 +114,7 @@ static void spawn(HR_HANDLE* lane, uint kind, ulong id, uint depth) {
     hr_spawn(lane, kind, &unit);
 }
 
-// A ballast that did not survive the queues shows as an id that nobody expects. Shorter kinds have none where
+// A ballast that did not survive the queues shows as an id that is not expected. Shorter kinds have none where
 // they come from a device that knows each kind's own size.
 static bool is_whole(uint kind, const HrUnit* unit) {
     const uint* ballast = unit->ballast;
@@ -336,7 +336,7 @@ void hr_run(HR_HANDLE* lane, uint kind, HrUnit node, HEADRACE_PARAMETERS) {
     #else
         #ifdef HEADRACE_BY_GROUP
     const bool works = group_works(lane, id);
-    arrive_once(arrivals, works ? id : 0); // 0: an id that nobody expects
+    arrive_once(arrivals, works ? id : 0); // 0: an id that is not expected
         #else
     arrive(arrivals, id);
         #endif
@@ -394,7 +394,7 @@ uint hr_step(uint phase, HrState* walk, HrScratch* scratch, HEADRACE_PARAMETERS)
 }
 void hr_finish(HrLane* lane, HrState* walk, HrUnit unit, HEADRACE_PARAMETERS) {
     if (walk->is_broken || walk->step != walk->length)
-        arrive(arrivals, 0); // an id that nobody expects
+        arrive(arrivals, 0); // an id that is not expected
     else
         hr_run(lane, WALK, unit, HEADRACE_ARGUMENTS);
 }

@@ -127,7 +127,7 @@ struct Plant {
         if (mix(branch.id) % 3 != 0) lane.spawn(Bud{mix(branch.id + 3), branch.depth + 1, {1, 2, 3, 4, 5}});
     }
     HEADRACE_KERNEL void operator()(auto& lane, Bud bud) const {
-        // A ballast that did not survive the queues shows as an id that nobody expects.
+        // A ballast that did not survive the queues shows as an id that is not expected.
         const bool whole = bud.ballast[0] == 1 && bud.ballast[2] == 3 && bud.ballast[4] == 5;
         arrivals.arrive(whole ? bud.id : 0);
         if (bud.depth < depth) lane.spawn(Branch{mix(bud.id + 4), bud.depth + 1, 0});
@@ -379,7 +379,7 @@ struct GroupTree : IrregularTree {
     HEADRACE_KERNEL void operator()(auto& group, Node node) const {
         const bool works = group_works(group, node.id());
         group.by_leader([&] {
-            arrivals.arrive(works ? node.id() : 0); // 0: an id that nobody expects
+            arrivals.arrive(works ? node.id() : 0); // 0: an id that is not expected
             return 0u;
         });
         if (node.heap >= deepest) return;

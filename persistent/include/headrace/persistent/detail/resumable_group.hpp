@@ -268,7 +268,7 @@ private:
     HEADRACE_GROUP_CODE std::uint32_t gathered() const {
         constexpr std::uint32_t wanted = enough_lanes(lane_count, gather_percent_of<Kernel>());
         const std::uint32_t room = liq_.capacity() - liq_.capacity() / 4; // the rest is for one more finish
-        return least(least(wanted, room), LanesTakeTurns<Lanes> ? pace_.lanes() : lane_count);
+        return least(least(wanted, room), pace_.lanes());
     }
 
     /// True if the fullest kind is to be called: it has gathered enough, or there is little else to do, or
@@ -309,8 +309,7 @@ private:
         Traits::template dispatch<plain>(kind, [&](auto, auto* tag) {
             each_may_spawn = std::remove_pointer_t<decltype(tag)>::max_spawns;
         });
-        const std::uint32_t wanted =
-            least(liq_.size(kind), LanesTakeTurns<Lanes> ? pace_.lanes() : lane_count);
+        const std::uint32_t wanted = least(liq_.size(kind), pace_.lanes());
         const std::uint32_t units = least(wanted, calls_with_room(kind, wanted, each_may_spawn));
         if (units == 0) return;
         const std::uint32_t newest = liq_.top(kind) - 1;
