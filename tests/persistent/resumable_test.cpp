@@ -4,6 +4,7 @@
 #include "walks.kernels.hpp"
 
 #include <core/eventually.hpp>
+#include <core/takes.hpp>
 #include <headrace/persistent/detail/phase_votes.hpp>
 
 #include <atomic>
@@ -261,6 +262,62 @@ TEST(ResumableUnits, AreSharedWithIdleGroups) {
     EXPECT_EQ(bench.arrived.total(), 33u);
     EXPECT_GT(threads.ids.size(), 1u);
     EXPECT_GT(bench.engine.counters().shared, 0u);
+}
+
+/// Below each seed as many heavy units as there are groups. They walk until all of them do.
+struct MeetingWalks {
+    using Units = Kinds<ResumableKind<Node, 4, CountedWalk>>;
+    static constexpr std::uint64_t most = 4;
+    struct Meeting {
+        std::atomic<std::uint64_t> walking = 0, missed = 0;
+        std::chrono::steady_clock::time_point end = std::chrono::steady_clock::now() + 1min;
+    };
+    Arrivals arrivals;
+    Meeting* meeting;
+    std::uint64_t units;
+    CountedWalk::State begin(auto&, const Node& node) const {
+        if (node.heap > 1) ++meeting->walking;
+        return {node.heap, 1, 0};
+    }
+    template <std::uint32_t P>
+    Phase step(Constant<P>, auto&, CountedWalk::State& walk) const {
+        if (walk.seed == 1 || meeting->walking == units) return Phase::done;
+        takes(100us);
+        if (std::chrono::steady_clock::now() < meeting->end) return Phase{0};
+        ++meeting->missed;
+        return Phase::done;
+    }
+    void finish(auto& lane, CountedWalk::State&, const Node& node) const {
+        arrivals.arrive(node.id());
+        if (node.heap == 1)
+            for (std::uint64_t child = 0; child < units; ++child) lane.spawn(Node{node.seed, 2 + child});
+    }
+};
+
+/// One unit for each group: a group that walks keeps no other unit, neither in a lane nor in its LIQ.
+template <unsigned Groups>
+void expect_that_all_groups_walk() {
+    const TestDeadline deadline("the engine");
+    static_assert(Groups <= MeetingWalks::most);
+    MeetingWalks::Meeting meeting;
+    ArrivalTable arrived;
+    const MeetingWalks kernel{arrived.view(), &meeting, Groups};
+    ThreadDevice device;
+    ThreadStream stream;
+    const Roots seeds;
+    const Launcher launcher =
+        on_cpu::make_launcher<MeetingWalks, Roots, HostLanes<16>, ThreadRunner<Groups>, SlowClock>();
+    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
+                  {.wishes = {}, .first_rounds = 1u << 30});
+    drain(engine, 0, 1);
+    EXPECT_EQ(arrived.total(), 1 + Groups);
+    EXPECT_EQ(meeting.missed, 0u);
+}
+
+TEST(ResumableUnits, AreAllSharedByAGroupThatWalks) {
+    expect_that_all_groups_walk<2>();
+    expect_that_all_groups_walk<3>();
+    expect_that_all_groups_walk<4>();
 }
 
 /// Walks that end as units of another kind. How many of these ran one after the other, without a step between

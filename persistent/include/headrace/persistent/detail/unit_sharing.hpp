@@ -13,7 +13,7 @@ protected:
     using Base::active_, Base::control_, Base::counters_, Base::lanes_, Base::liq_, Base::pace_,
         Base::paused_, Base::running_;
     using Base::called, Base::has_queues, Base::has_ranges, Base::lane_count, Base::least, Base::resumes;
-    using Base::push_oldest, Base::set_lanes_aside, Base::take_bundle;
+    using Base::occupied, Base::push_oldest, Base::set_lanes_aside, Base::take_bundle;
     using typename Base::Mask, typename Base::Push, typename Base::Traits;
 
     using Base::Base;
@@ -22,7 +22,7 @@ protected:
     /// units to share looks for idle groups after each round.
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
-            if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
+            if (!has_queues || (liq_.empty() && !can_spare_lanes())) return false;
             if (Sync::load(control_.idle_groups, Sync::relaxed) == 0) return false; // relaxed: a hint
             this->look_now();
             return true;
@@ -60,12 +60,16 @@ protected:
         }
     }
 
+    /// True if lanes hold units that have not begun, and the group has another unit to work on.
+    HEADRACE_GROUP_CODE bool can_spare_lanes() const { return active_ != 0 && Lanes::count(occupied()) > 1; }
+
     /// Shares heavy units evenly among all idle groups, including units in lanes that are not begun. Does
     /// nothing if the GIQ has a bundle for them already.
     HEADRACE_GROUP_CODE void share_evenly(std::uint32_t idle) {
         if (idle == 0 || !has_queues) return;
-        if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
-        const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
+        if (can_spare_lanes() && liq_.room(running_) >= lane_count) set_lanes_aside();
+        // One unit stays if the lanes have none.
+        const std::uint32_t kind = liq_.template fullest<called>(), own = occupied() == 0 ? 1 : 0;
         if (this->is_offered(kind)) return;
         const std::uint32_t share = liq_.size(kind) / (idle + 1);
         for (; idle > 0 && liq_.size(kind) > own; --idle) {
