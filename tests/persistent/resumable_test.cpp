@@ -225,6 +225,44 @@ TYPED_TEST(Resumable, MistakesAreErrorsAndTheEngineGoesOnAfterThem) {
     }
 }
 
+/// Two units of two groups. Unit 0 walks without end. Unit 1 names a phase that there is not, after the group
+/// of unit 0 has begun to drain.
+struct EndlessWalks {
+    using Units = Kinds<ResumableKind<Node, 1, CountedWalk>>;
+    struct Progress {
+        std::atomic<std::uint64_t> begun = 0, steps = 0;
+        std::atomic<bool> is_late = false;
+        std::chrono::steady_clock::time_point end = std::chrono::steady_clock::now() + 1min;
+    };
+    Arrivals arrivals;
+    Progress* progress;
+    CountedWalk::State begin(auto&, const Node& node) const {
+        ++progress->begun;
+        return {node.seed, 1, 0};
+    }
+    template <std::uint32_t P>
+    Phase step(Constant<P>, auto&, CountedWalk::State& walk) const {
+        static_cast<void>(eventually([&] { return progress->begun >= 2; }));
+        if (walk.seed == 1) {
+            static_cast<void>(eventually([&] { return progress->steps > 1000; })); // a drain has 128 steps
+            return Phase{2};
+        }
+        ++progress->steps;
+        if (std::chrono::steady_clock::now() < progress->end) return Phase{0};
+        progress->is_late = true;
+        return Phase::done;
+    }
+    void finish(auto&, CountedWalk::State&) const {}
+};
+
+TEST(ResumableUnits, DoNotGoOnBeforeAPauseAfterAnotherGroupHasFailed) {
+    const TestDeadline deadline("the engine");
+    EndlessWalks::Progress progress;
+    Bench<Config<1, ThreadRunner<2>>, EndlessWalks, Roots> bench(EndlessWalks{{}, &progress}, Roots{}, brief);
+    EXPECT_THROW(drain(bench.engine, 0, 2), Error);
+    EXPECT_FALSE(progress.is_late);
+}
+
 /// Units whose steps take until another thread has had a unit. Each seed has 32 of them.
 struct SharedWalks {
     using Units = Kinds<ResumableKind<Node, 32, CountedWalk>>;

@@ -272,9 +272,10 @@ protected:
             paused_ = true; // relaxed: see pause
     }
 
+    /// True if a group has failed, perhaps after another reason for a pause.
     HEADRACE_GROUP_CODE bool failed() const {
-        return lanes_.by_leader([&] { return Sync::load(control_.pause, Sync::relaxed); }) ==
-               HR_PAUSE_FAILED; // relaxed: see pause
+        return lanes_.by_leader([&] { return Sync::load(control_.status, Sync::relaxed); }) !=
+               HR_OK; // relaxed: the host reads nothing that groups save after a failure
     }
 
     /// The next record to restore; null if there is none left.

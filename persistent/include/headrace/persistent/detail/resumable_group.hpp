@@ -76,8 +76,9 @@ public:
                     end_moves();
                     continue;
                 }
-                // Each launch finishes a unit, or a unit that takes longer than a launch would never end.
-                if (!has_finished_ && done_lanes(walks) == 0) {
+                // Each launch finishes a unit, or a unit that takes longer than a launch would never end. But
+                // what groups hold after a failure is lost.
+                if (!has_finished_ && done_lanes(walks) == 0 && !this->failed()) {
                     moves_left_ = most_drain_steps;
                     continue;
                 }
