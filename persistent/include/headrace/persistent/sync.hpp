@@ -11,11 +11,15 @@
 
 /// Marks queue and group code: device code for a device compiler, host code elsewhere. HEADRACE_UNROLL goes
 /// before short loops over kinds or staged units, so that arrays stay in a GPU's registers.
+/// HEADRACE_GROUP_LOOP marks a group's loop that is so long that a compiler would call it. Then all that the
+/// group holds would be in memory.
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define HEADRACE_GROUP_CODE __device__
+    #define HEADRACE_GROUP_LOOP __device__ __forceinline__
     #define HEADRACE_UNROLL _Pragma("unroll")
 #else
     #define HEADRACE_GROUP_CODE
+    #define HEADRACE_GROUP_LOOP
     #define HEADRACE_UNROLL
     #include <atomic>
     #include <chrono>

@@ -65,7 +65,7 @@ public:
     }
 
     /// Runs until no unit is left anywhere, or all groups pause.
-    HEADRACE_GROUP_CODE void run() {
+    HEADRACE_GROUP_LOOP void run() {
         Walks walks;
         Asides asides;
         lanes_.each([&](std::uint32_t lane) { walks[lane].phase = none; });
