@@ -40,23 +40,38 @@ protected:
     /// The same of `lanes`, each of which may spawn so many units.
     HEADRACE_GROUP_CODE Mask lanes_with_room(Mask lanes, std::uint32_t each_may_spawn) {
         if (each_may_spawn == 0) return lanes;
-        const std::uint32_t wanted = Lanes::count(lanes);
-        std::uint32_t may_run = wanted;
-        Push last = Push::done;
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-            while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
-                last = push_oldest(kind, lane_count);
-                if (last != Push::done) break;
-            }
-            may_run = least(may_run, liq_.room(kind) / each_may_spawn);
-        }
+        const std::uint32_t wanted = Lanes::count(lanes), may_run = units_with_room(wanted, each_may_spawn);
         if (may_run == wanted) return lanes;
-        this->count(&GroupCounters::narrow_rounds);
-        if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
         return lanes_.ballot([&](std::uint32_t lane) {
             return Lanes::has(lanes, lane) && lanes_.count_below(lanes, lane) < may_run;
         });
+    }
+
+    /// How many of `wanted` units may run: each may spawn so many, but at least one. Pushes units to make
+    /// room. `InLiq`: the units are still in the LIQ, and of `kind`. These are not pushed, and each leaves
+    /// its own place free.
+    template <bool InLiq = false>
+    HEADRACE_GROUP_CODE std::uint32_t units_with_room(std::uint32_t wanted, std::uint32_t each_may_spawn,
+                                                      std::uint32_t kind = 0) {
+        std::uint32_t may_run = wanted;
+        Push last = Push::done;
+        HEADRACE_UNROLL
+        for (std::uint32_t other = 0; other < kinds; ++other) {
+            if (InLiq && other == kind) {
+                if (each_may_spawn > 1) may_run = least(may_run, liq_.room(kind) / (each_may_spawn - 1));
+                continue;
+            }
+            while (liq_.room(other) < each_may_spawn * wanted && liq_.size(other) > 0) {
+                last = push_oldest(other, lane_count);
+                if (last != Push::done) break;
+            }
+            may_run = least(may_run, liq_.room(other) / each_may_spawn);
+        }
+        if (may_run == wanted) return wanted;
+        this->count(&GroupCounters::narrow_rounds);
+        if (InLiq && may_run == 0 && last == Push::done) last = push_oldest(kind, lane_count);
+        if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
+        return may_run;
     }
 
     /// True if the LIQ has room for `units` more units of each kind.
@@ -67,10 +82,11 @@ protected:
         return has_room;
     }
 
-    /// Those of `lanes` that run in one round.
-    HEADRACE_GROUP_CODE Mask narrowed(Mask lanes) const {
+    /// Those of `lanes` that run in one round, where so many other lanes are at work.
+    HEADRACE_GROUP_CODE Mask narrowed(Mask lanes, std::uint32_t others = 0) const {
         if constexpr (LanesTakeTurns<Lanes>)
-            while (Lanes::count(lanes) > pace_.lanes()) lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
+            while (lanes != 0 && Lanes::count(lanes) + others > pace_.lanes())
+                lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
         return lanes;
     }
 

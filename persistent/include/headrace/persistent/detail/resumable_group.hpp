@@ -21,12 +21,12 @@ class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Base::active_, Base::counters_, Base::empty_, Base::expand_, Base::gaps_alone_, Base::kernel_,
         Base::lanes_, Base::liq_, Base::pace_, Base::paused_, Base::ranges_follow_, Base::running_,
         Base::seeds_, Base::state_, Base::walking_;
-    using Base::call_kernel, Base::collect, Base::end_round, Base::enough, Base::has_room_for, Base::is_asked,
-        Base::lanes_with_room, Base::look_around, Base::narrowed, Base::occupied, Base::push_oldest,
-        Base::refill, Base::set_lanes_aside, Base::wait_for_work;
+    using Base::call_kernel, Base::collect, Base::end_round, Base::enough, Base::is_asked,
+        Base::lanes_with_room, Base::look_around, Base::narrowed, Base::occupied, Base::refill,
+        Base::set_lanes_aside, Base::wait_for_work;
     using Base::called, Base::has_gaps, Base::has_ranges, Base::lane_count, Base::least, Base::seed_kind,
         Base::walked;
-    using typename Base::Mask, typename Base::Push, typename Base::Traits, typename Base::Words;
+    using typename Base::Mask, typename Base::Traits, typename Base::Words;
 
     using KindOf = typename Traits::template KindAt<walked>;
     using Unit = typename KindOf::Unit;
@@ -199,10 +199,7 @@ private:
     }
 
     HEADRACE_GROUP_CODE void begin(Walks& walks, Asides& asides) {
-        Mask chosen = active_;
-        if constexpr (LanesTakeTurns<Lanes>)
-            while (chosen != 0 && Lanes::count(chosen) + Lanes::count(walking_) > pace_.lanes())
-                chosen ^= Mask{1} << (std::bit_width(chosen) - 1);
+        const Mask chosen = narrowed(active_, Lanes::count(walking_));
         if (chosen == 0) return;
         lanes_.each([&](std::uint32_t lane) {
             if (!Lanes::has(chosen, lane)) return;
@@ -311,7 +308,8 @@ private:
             each_may_spawn = std::remove_pointer_t<decltype(tag)>::max_spawns;
         });
         const std::uint32_t wanted = least(liq_.size(kind), pace_.lanes());
-        const std::uint32_t units = least(wanted, calls_with_room(kind, wanted, each_may_spawn));
+        const std::uint32_t units =
+            each_may_spawn == 0 ? wanted : this->template units_with_room<true>(wanted, each_may_spawn, kind);
         if (units == 0) return;
         const std::uint32_t newest = liq_.top(kind) - 1;
         lanes_.each([&](std::uint32_t lane) {
@@ -354,32 +352,6 @@ private:
         this->append(seed_kind, made, [&](std::uint32_t lane) { return state_[lane].unit; });
         lanes_.sync(); // all lanes see the LIQ's new units
         if constexpr (SeedMade<Seeds>::may_be_none) this->complete_empty(taken - Lanes::count(made));
-    }
-
-    /// How many units of a kind in the LIQ may be called, so that their spawns fit. Pushes units of other
-    /// kinds to make room for `wanted` of them.
-    HEADRACE_GROUP_CODE std::uint32_t calls_with_room(std::uint32_t kind, std::uint32_t wanted,
-                                                      std::uint32_t each_may_spawn) {
-        if (each_may_spawn == 0) return wanted;
-        std::uint32_t may_run = wanted;
-        Push last = Push::done;
-        HEADRACE_UNROLL
-        for (std::uint32_t other = 0; other < kinds; ++other) {
-            if (other == kind) { // a unit that is called leaves its own place free
-                if (each_may_spawn > 1) may_run = least(may_run, liq_.room(kind) / (each_may_spawn - 1));
-                continue;
-            }
-            while (liq_.room(other) < each_may_spawn * wanted && liq_.size(other) > 0) {
-                last = push_oldest(other, lane_count);
-                if (last != Push::done) break;
-            }
-            may_run = least(may_run, liq_.room(other) / each_may_spawn);
-        }
-        if (may_run == wanted) return may_run;
-        this->count(&GroupCounters::narrow_rounds);
-        if (may_run == 0 && last == Push::done) last = push_oldest(kind, lane_count);
-        if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
-        return may_run;
     }
 
     // ---- leaving --------------------------------------------------------------------------------
