@@ -127,7 +127,7 @@ public:
         }
         for (const OpenClRange& range : kernel_.ranges)
             if ((ranges_ >> range.of & 1) != 0)
-                complain("a range expands to units that hr_run is called with");
+                complain("a range expands to units of a kind that is no range");
         if (ranges_ != 0 && kernel_.unit_bytes < 2 * sizeof(std::uint64_t))
             complain("an HrUnit that is a range begins with two ulongs");
         if (arguments_.all().empty()) complain("it needs at least one argument");

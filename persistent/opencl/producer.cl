@@ -150,7 +150,7 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         hr_p->failure = HR_OK;
         hr_p->stage = HR_AT_REFILL;
         hr_p->active = hr_p->last_popped = 0;
-        hr_p->running = hr_first_called();
+        hr_p->running = hr_first_lane_kind();
         hr_p->liq = hr_liq;
         hr_p->liq_units = hr_control->liq_units;
         hr_p->has_seeded = false;
@@ -210,7 +210,7 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
 #endif
 #if !defined(HEADRACE_PHASES)
             hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
-#elif HR_CALLED_KINDS > 1
+#elif HR_LANE_KINDS > 1
             else
                 hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
 #endif

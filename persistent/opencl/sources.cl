@@ -37,14 +37,14 @@ HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
 HR_FUNCTION uint hr_liq_room(const __local HrProducer* p, uint kind) {
     return p->liq_units - hr_liq_size(p, kind);
 }
-// The first of the kinds that the kernel is called with.
-HR_FUNCTION uint hr_first_called(void) {
+// The first of the kinds that lanes hold.
+HR_FUNCTION uint hr_first_lane_kind(void) {
     uint kind = 0;
     while (hr_is_range(kind)) ++kind;
     return kind;
 }
 HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
-    uint best = hr_first_called();
+    uint best = hr_first_lane_kind();
     for (uint kind = best + 1; kind < HEADRACE_KINDS; ++kind)
         if (!hr_is_range(kind) && hr_liq_size(p, kind) > hr_liq_size(p, best)) best = kind;
     return best;
@@ -212,7 +212,7 @@ HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __gl
     __local HrPlan* plan = &p->plan;
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;
-    uint fullest = hr_first_called(); // units beyond a LIQ were in lanes: the fullest kind goes back there
+    uint fullest = hr_first_lane_kind(); // units beyond a LIQ were in lanes: the fullest kind goes back there
     for (uint kind = fullest + 1; kind < HEADRACE_KINDS; ++kind)
         if (!hr_is_range(kind) && record->count[kind] > record->count[fullest]) fullest = kind;
     const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_QUEUE_LANES);

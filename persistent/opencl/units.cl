@@ -31,11 +31,11 @@
         #error HEADRACE_RESUMABLE is a kind that is no range, of 1 to 8 HEADRACE_PHASES
     #endif
 #endif
-// Kinds whose units hr_run is called with.
-#define HR_CALLED_BIT(kind) (kind < HEADRACE_KINDS && !((HEADRACE_RANGES >> kind) & 1))
-#define HR_CALLED_KINDS                                                                                      \
-    (HR_CALLED_BIT(0) + HR_CALLED_BIT(1) + HR_CALLED_BIT(2) + HR_CALLED_BIT(3) + HR_CALLED_BIT(4) +          \
-     HR_CALLED_BIT(5) + HR_CALLED_BIT(6) + HR_CALLED_BIT(7))
+// Kinds that lanes hold.
+#define HR_LANE_BIT(kind) (kind < HEADRACE_KINDS && !((HEADRACE_RANGES >> kind) & 1))
+#define HR_LANE_KINDS                                                                                      \
+    (HR_LANE_BIT(0) + HR_LANE_BIT(1) + HR_LANE_BIT(2) + HR_LANE_BIT(3) + HR_LANE_BIT(4) +          \
+     HR_LANE_BIT(5) + HR_LANE_BIT(6) + HR_LANE_BIT(7))
 
 // The result of the user's hr_seed and hr_expand: whether the index has a unit.
 #ifdef HEADRACE_GAPS

@@ -96,7 +96,7 @@ TEST_P(OpenClEngine, WhatIsWrongWithRangesIsSaid) {
     expect_mentions(failure(with_ranges(fireworks, {{1, 2}})), ErrorKind::invalid_argument, {"there is not"});
     expect_mentions(failure(with_ranges(fireworks, {{2, 0}})), ErrorKind::invalid_argument, {"there is not"});
     expect_mentions(failure(with_ranges(fireworks, {{1, 1}})), ErrorKind::invalid_argument,
-                    {"that hr_run is called with"});
+                    {"of a kind that is no range"});
     OpenClKernel small = with_ranges(fireworks, {{1, 0}});
     small.unit_bytes = 12;
     expect_mentions(failure(small), ErrorKind::invalid_argument, {"begins with two ulongs"});

@@ -395,7 +395,7 @@ struct StillClock : HostSync {
     static std::uint64_t nanoseconds() { return 0; }
 };
 
-/// Seeds that are called.
+/// Seeds of a called kind.
 struct HitStarts {
     ChainStarts links;
     Hit operator()(std::uint64_t index) const { return {index << 8 | links(index).left}; }

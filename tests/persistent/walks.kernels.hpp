@@ -117,7 +117,7 @@ struct WalkFireworks : Walking<Fireworks> {
     }
 };
 
-/// Seeds of a kind that is called, ranges of walking shoots, and ranges with gaps of called needles. Called
+/// Seeds of a called kind, ranges of walking shoots, and ranges with gaps of called needles. Called
 /// units need not fill a group.
 struct WalkConifer : Walking<Conifer> {
     using Units = Kinds<RangeKind<Twig, Needles>, Kind<Stem, 2>, ResumableKind<Shoot, 2, RandomWalk>,

@@ -15,7 +15,8 @@
 //     static constexpr unsigned refill_percent = 50;
 // On CUDA it may set how many lanes should be resident on a multiprocessor, at the cost of registers:
 //     static constexpr unsigned resident_lanes = 1024;
-// Both forms may have local 64-bit sums, to which lanes add often (apps/fluorescence has an example):
+// Consumers and consumer-producers may have local 64-bit sums, to which lanes add often (apps/fluorescence
+// has an example):
 //     HEADRACE_KERNEL std::uint32_t local_sums() const;            // how many there are
 //     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t) const;  // each in memory under accumulate access
 // Then lane.add(number, amount, [&]() -> std::uint64_t& { return sum_of(number); }) adds an int32_t or a
@@ -65,15 +66,18 @@
 // it for that. A kernel whose finish takes two arguments may say how to get the unit back from the State. It
 // then saves the memory:
 //         HEADRACE_KERNEL Ray unit(const Walk::State&) const;
-// Other kinds of such a kernel are called as usual, while lanes are in the middle of resumable units. They
-// gather in the LIQ until they fill this percentage of a lane group. The default is 100:
+// The other kinds of such a kernel are called kinds: its call operator processes a unit as a whole, while
+// lanes are in the middle of resumable units. Units of called kinds gather in the LIQ until they fill this
+// percentage of a lane group. The default is 100:
 //     static constexpr unsigned gather_percent = 50;
 // Before a pause, a lane group does at most this number of steps to finish what it has begun. The default is
 // 128. It finishes at least one unit in any case:
 //     static constexpr unsigned drain_steps = 1000;
-// Both forms may be a group kernel. Its units are heavy, and all lanes of a lane group process each unit
-// together: all lanes call the kernel with the same index or unit. group_kernel.hpp has what `group` offers,
-// with spawn. If group.others_are_idle() is true, a unit that can be split should split:
+//
+// A consumer may be a group kernel, and so may a consumer-producer that has no resumable kind. Its units are
+// heavy, and all lanes of a lane group process each unit together: all lanes call the kernel with the same
+// index or unit. group_kernel.hpp has what `group` offers, with spawn. If group.others_are_idle() is true, a
+// unit that can be split should split:
 //     struct Rows {
 //         static constexpr bool by_group = true;
 //         static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return 2 * lanes; }
@@ -126,7 +130,7 @@ struct ResumableKind : Kind<UnitType, MaxSpawns> {
     static constexpr std::uint32_t phases = std::size(Walk::phase_percent);
     static_assert(std::is_trivially_copyable_v<State> && sizeof(State) <= 64,
                   "headrace: the State of a resumable kind stays in a lane's registers: it is trivially "
-                  "copyable and has at most 64 bytes; arrays belong into Scratch");
+                  "copyable and has at most 64 bytes; arrays go in Scratch");
     static_assert(phases <= 8, "headrace: a resumable kind has at most 8 phases");
     static_assert(
         [] {

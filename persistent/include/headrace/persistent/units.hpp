@@ -124,7 +124,7 @@ struct KindTraits<Kinds<K...>> {
         using Unit = typename RangeMade<RangeKindOf>::Unit;
         static_assert(index_of<Unit>() < count,
                       "a range expands to a unit that is none of the kernel's Units");
-        static_assert(!is_range<Unit>, "a range expands to units that the kernel is called with");
+        static_assert(!is_range<Unit>, "a range expands to units of a kind that is no range");
         return index_of<Unit>();
     }
     static constexpr bool ranges_have_gaps = (range_has_gaps<K> || ...);

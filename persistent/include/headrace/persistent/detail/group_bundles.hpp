@@ -13,9 +13,9 @@ class GroupBundles : protected HeldUnits<Sync, Lanes, Kernel> {
     using Base = HeldUnits<Sync, Lanes, Kernel>;
 
 protected:
-    using Base::called, Base::has_ranges, Base::kinds, Base::lane_count, Base::least, Base::ranges,
-        Base::unit_words;
     using Base::give, Base::idle_lanes, Base::lanes_, Base::liq_, Base::occupied, Base::running_, Base::view_;
+    using Base::has_ranges, Base::kinds, Base::lane_count, Base::lane_kinds, Base::least, Base::ranges,
+        Base::unit_words;
     using typename Base::Traits;
 
     HEADRACE_GROUP_CODE GroupBundles(Lanes lanes, const EngineView& view, std::uint32_t group,
@@ -70,7 +70,7 @@ protected:
         const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
         auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
         const std::uint64_t left = kept.end - kept.begin;
-        if (left < 2 || left < liq_.size(liq_.template fullest<called>())) return false;
+        if (left < 2 || left < liq_.size(liq_.template fullest<lane_kinds>())) return false;
         if (!find_bundle()) {
             this->count(&GroupCounters::no_bundle);
             return false;

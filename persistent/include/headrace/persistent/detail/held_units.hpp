@@ -22,14 +22,17 @@ protected:
     static constexpr std::uint32_t lane_count = Lanes::size, kinds = Traits::count,
                                    unit_words = Traits::unit_words, scratch = kernel_scratch<Lanes, Kernel>,
                                    ranges = Traits::ranges;
-    /// The kinds that lanes hold and the kernel is called with, and the first of them.
-    static constexpr std::uint32_t called = Traits::all & ~ranges, first_called = std::countr_zero(called);
+    /// The kinds that lanes hold, and the first of them.
+    static constexpr std::uint32_t lane_kinds = Traits::all & ~ranges,
+                                   first_lane_kind = std::countr_zero(lane_kinds);
+    /// The kinds of these whose units are processed as a whole, in one call of the kernel.
+    static constexpr std::uint32_t called = lane_kinds & ~Traits::resumable;
     static constexpr std::uint32_t staged = Traits::staged;
     static constexpr bool has_ranges = Traits::has_ranges;
     /// If false, kernels spawn nothing but continuations.
     static constexpr bool has_queues = staged > 0 || has_ranges;
     static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr bool chooses_kinds = called != 1u << first_called;
+    static constexpr bool chooses_kinds = lane_kinds != 1u << first_lane_kind;
     /// A kind is processed in phases (resumable_group.hpp): `walked` is its number.
     static constexpr bool resumes = Traits::resumes;
     static constexpr std::uint32_t walked = resumes ? std::countr_zero(Traits::resumable) : 0;
@@ -169,10 +172,11 @@ protected:
         if (!record) return false;
         seeds_ = {record->seed_next, record->seed_end};
         // Units that a LIQ cannot hold were in lanes. So the fullest kind goes back to the lanes.
-        std::uint32_t fullest = first_called;
+        std::uint32_t fullest = first_lane_kind;
         HEADRACE_UNROLL
-        for (std::uint32_t kind = first_called + 1; kind < kinds; ++kind)
-            if (Traits::is_in(kind, called) && record->count[kind] > record->count[fullest]) fullest = kind;
+        for (std::uint32_t kind = first_lane_kind + 1; kind < kinds; ++kind)
+            if (Traits::is_in(kind, lane_kinds) && record->count[kind] > record->count[fullest])
+                fullest = kind;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t units = record->count[kind];
@@ -210,9 +214,9 @@ protected:
     }
 
     typename Lanes::template PerLane<State> state_;
-    Mask active_ = 0;                      ///< lanes that have a unit, all of kind `running_`
-    Mask walking_ = 0;                     ///< lanes in the middle of a unit of the resumable kind
-    std::uint32_t running_ = first_called; ///< the kind in the lanes
+    Mask active_ = 0;                         ///< lanes that have a unit, all of kind `running_`
+    Mask walking_ = 0;                        ///< lanes in the middle of a unit of the resumable kind
+    std::uint32_t running_ = first_lane_kind; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
 
 private:

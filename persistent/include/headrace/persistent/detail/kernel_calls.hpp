@@ -13,8 +13,8 @@ class KernelCalls : protected GroupBundles<Sync, Lanes, Kernel> {
 protected:
     using Base::active_, Base::append, Base::control_, Base::lanes_, Base::liq_, Base::pace_,
         Base::push_oldest, Base::running_, Base::state_;
-    using Base::called, Base::has_kinds, Base::has_ranges, Base::kinds, Base::lane_count, Base::least,
-        Base::ranges, Base::staged;
+    using Base::called, Base::has_kinds, Base::has_ranges, Base::kinds, Base::lane_count, Base::lane_kinds,
+        Base::least, Base::ranges, Base::staged;
     using typename Base::Mask, typename Base::Push, typename Base::State, typename Base::Traits,
         typename Base::Words;
 
@@ -29,7 +29,7 @@ protected:
             return active_;
         } else {
             std::uint32_t each_may_spawn = 0;
-            Traits::template dispatch<called>(running_, [&](auto, auto* kind) {
+            Traits::template dispatch<lane_kinds>(running_, [&](auto, auto* kind) {
                 each_may_spawn =
                     Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
             });
@@ -47,9 +47,9 @@ protected:
         });
     }
 
-    /// How many of `wanted` units may run: each may spawn so many, but at least one. Pushes units to make
-    /// room. `InLiq`: the units are still in the LIQ, and of `kind`. These are not pushed, and each leaves
-    /// its own place free.
+    /// How many of `wanted` units may run. `each_may_spawn` is not 0. Pushes units to make
+    /// room. `InLiq`: the units are still in the LIQ, and of `kind`. Each will leave its own place free, so
+    /// units of `kind` are pushed only if none may run.
     template <bool InLiq = false>
     HEADRACE_GROUP_CODE std::uint32_t units_with_room(std::uint32_t wanted, std::uint32_t each_may_spawn,
                                                       std::uint32_t kind = 0) {
@@ -92,7 +92,7 @@ protected:
 
     /// Calls the kernel with the units of the chosen lanes.
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
-        Traits::template dispatch<called & ~Traits::resumable>(running_, [&](auto running, auto* kind_tag) {
+        Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             lanes_.each([&](std::uint32_t lane) {
                 State& state = state_[lane];

@@ -13,8 +13,8 @@ class ProducerGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Base::call_kernel, Base::collect, Base::enough, Base::expand_ranges, Base::has_room_for,
         Base::is_asked, Base::lanes_with_room, Base::look_around, Base::narrowed, Base::refill,
         Base::set_lanes_aside, Base::take_from_liq, Base::wait_for_work;
-    using Base::called, Base::chooses_kinds, Base::first_called, Base::has_gaps, Base::has_queues,
-        Base::has_ranges, Base::lane_count, Base::staged;
+    using Base::chooses_kinds, Base::first_lane_kind, Base::has_gaps, Base::has_queues, Base::has_ranges,
+        Base::lane_count, Base::lane_kinds, Base::staged;
     using typename Base::Mask, typename Base::Traits, typename Base::Words;
 
 public:
@@ -55,7 +55,7 @@ private:
 
     /// Moves the lanes' units to the LIQ if another kind can fill the group and has more units.
     HEADRACE_GROUP_CODE void prefer_fuller_kind() {
-        const std::uint32_t kind = liq_.template fullest<called>();
+        const std::uint32_t kind = liq_.template fullest<lane_kinds>();
         const std::uint32_t running = Lanes::count(active_);
         if (kind == running_ || liq_.size(kind) < lane_count ||
             liq_.size(kind) <= liq_.size(running_) + running || liq_.room(running_) < running) {
@@ -132,19 +132,20 @@ private:
         } else {
             if (running < enough()) {
                 const std::uint32_t taken = lane_count - running;
-                if (liq_.size(first_called) < taken) {
-                    if (!has_ranges || liq_.size(first_called) > 0) return false;
+                if (liq_.size(first_lane_kind) < taken) {
+                    if (!has_ranges || liq_.size(first_lane_kind) > 0) return false;
                     expand_ranges();
                     running = Lanes::count(active_);
                     return running >= enough() && has_room_for(staged * lane_count);
                 }
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
-                const std::uint32_t newest = liq_.top(first_called) - 1;
+                const std::uint32_t newest = liq_.top(first_lane_kind) - 1;
                 lanes_.each([&](std::uint32_t lane) {
                     if (Lanes::has(idle, lane))
-                        state_[lane].unit = liq_.read(first_called, newest - lanes_.count_below(idle, lane));
+                        state_[lane].unit =
+                            liq_.read(first_lane_kind, newest - lanes_.count_below(idle, lane));
                 });
-                liq_.drop_newest(first_called, taken);
+                liq_.drop_newest(first_lane_kind, taken);
                 active_ = Lanes::all;
                 running = lane_count;
             }

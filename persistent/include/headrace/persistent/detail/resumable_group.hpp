@@ -13,8 +13,8 @@
 namespace headrace {
 
 /// A lane walks from the begin of a unit until finish has returned. Lanes that walk are in `walking_`, and
-/// their units count as held. Lanes that are in `active_` hold a unit that has not begun. Units of other
-/// kinds are called. They are in lanes only while no lane walks, or for the time of one call.
+/// their units count as held. Lanes that are in `active_` hold a unit that has not begun. Units of called
+/// kinds are in lanes only while no lane walks, or for the time of one call.
 template <class Sync, class Lanes, class Kernel, class Seeds>
 class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Base = UnitSharing<Sync, Lanes, Kernel, Seeds>;
@@ -31,8 +31,6 @@ class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using KindOf = typename Traits::template KindAt<walked>;
     using Unit = typename KindOf::Unit;
     static constexpr std::uint32_t phases = KindOf::phases;
-    /// The kinds that the kernel is called with as a whole.
-    static constexpr std::uint32_t plain = called & ~Traits::resumable;
     static constexpr std::uint32_t spawned_at_end = Traits::beyond_continuation(KindOf::max_spawns);
     using Finisher = SpawningLane<Traits, walked, KindOf::max_spawns, typename Base::State>;
     static constexpr bool rebuilds = RebuildsUnits<Kernel, KindOf>;
@@ -166,12 +164,12 @@ private:
 
     // ---- refills --------------------------------------------------------------------------------
 
-    /// Calls units of other kinds, finishes units, takes new ones and begins them.
+    /// Calls units of called kinds, finishes units, takes new ones and begins them.
     HEADRACE_GROUP_CODE void refill_lanes(Walks& walks, Asides& asides) {
         const Mask done = done_lanes(walks);
-        if constexpr (plain != 0)
-            if (!drains_) call_plain(Lanes::count(done));
-        if (holds_plain()) return;
+        if constexpr (called != 0)
+            if (!drains_) call_units(Lanes::count(done));
+        if (holds_called()) return;
         if (done != 0) finish(done, walks, asides);
         if (paused_) return;
         running_ = walked;
@@ -179,18 +177,20 @@ private:
             refill();
             if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
         }
-        if (holds_plain()) return;
+        if (holds_called()) return;
         begin(walks, asides);
         busy_ = Lanes::count(walking_); // but for lanes that are done and have no room
         dry_ = busy_ < enough();
-        if constexpr (plain != 0) {
-            if (dry_ && walking_ != 0 && active_ == 0 && !is_plain_due(0)) take_plain_in();
-            calls_due_ = is_plain_due(0);
+        if constexpr (called != 0) {
+            if (dry_ && walking_ != 0 && active_ == 0 && !is_call_due(0)) take_called_in();
+            calls_due_ = is_call_due(0);
         }
     }
 
-    /// True if the lanes' units are of a kind that is called.
-    HEADRACE_GROUP_CODE bool holds_plain() const { return plain != 0 && active_ != 0 && running_ != walked; }
+    /// True if the lanes' units are of a called kind.
+    HEADRACE_GROUP_CODE bool holds_called() const {
+        return called != 0 && active_ != 0 && running_ != walked;
+    }
 
     /// Lanes whose unit waits to be finished.
     HEADRACE_GROUP_CODE Mask done_lanes(Walks& walks) {
@@ -260,9 +260,9 @@ private:
             this->fail(HR_SPAWNED_TOO_MANY);
     }
 
-    // ---- units of other kinds: they gather in the LIQ, and are called while lanes walk ----------
+    // ---- called kinds: units gather in the LIQ, and are called while lanes walk ------------------
 
-    /// Units of a kind that are called together.
+    /// Units of a called kind that are called together.
     HEADRACE_GROUP_CODE std::uint32_t gathered() const {
         constexpr std::uint32_t wanted = enough_lanes(lane_count, gather_percent_of<Kernel>());
         const std::uint32_t room = liq_.capacity() - liq_.capacity() / 4; // the rest is for one more finish
@@ -271,22 +271,22 @@ private:
 
     /// True if the fullest kind is to be called: it has gathered enough, or there is little else to do, or
     /// `done` lanes need its room.
-    HEADRACE_GROUP_CODE bool is_plain_due(std::uint32_t done) const {
-        const std::uint32_t kind = liq_.template fullest<plain>(), units = liq_.size(kind);
+    HEADRACE_GROUP_CODE bool is_call_due(std::uint32_t done) const {
+        const std::uint32_t kind = liq_.template fullest<called>(), units = liq_.size(kind);
         return units > 0 &&
                (units >= gathered() || (dry_ && units > busy_) || liq_.room(kind) < spawned_at_end * done);
     }
 
-    HEADRACE_GROUP_CODE void call_plain(std::uint32_t done) {
+    HEADRACE_GROUP_CODE void call_units(std::uint32_t done) {
         Mask chosen = 0;
-        if (holds_plain()) { // no lane walks
+        if (holds_called()) { // no lane walks
             chosen = narrowed(lanes_with_room());
-        } else if (is_plain_due(done)) {
+        } else if (is_call_due(done)) {
             if (active_ != 0) { // units that have not begun
                 if (liq_.room(walked) < Lanes::count(active_)) return;
                 set_lanes_aside();
             }
-            take_plain(liq_.template fullest<plain>());
+            take_called(liq_.template fullest<called>());
             chosen = active_;
         }
         if (chosen == 0) return;
@@ -302,9 +302,9 @@ private:
     }
 
     /// Takes as many units of a kind from the LIQ as may run, to any lanes: what lanes walk through is apart.
-    HEADRACE_GROUP_CODE void take_plain(std::uint32_t kind) {
+    HEADRACE_GROUP_CODE void take_called(std::uint32_t kind) {
         std::uint32_t each_may_spawn = 0;
-        Traits::template dispatch<plain>(kind, [&](auto, auto* tag) {
+        Traits::template dispatch<called>(kind, [&](auto, auto* tag) {
             each_may_spawn = std::remove_pointer_t<decltype(tag)>::max_spawns;
         });
         const std::uint32_t wanted = least(liq_.size(kind), pace_.lanes());
@@ -323,15 +323,15 @@ private:
 
     /// Takes units of called kinds to the LIQ, from seeds or a bundle: lanes walk, and there is nothing to
     /// walk through for the others.
-    HEADRACE_GROUP_CODE void take_plain_in() {
-        if constexpr (Traits::is_in(seed_kind, plain)) take_plain_seeds();
+    HEADRACE_GROUP_CODE void take_called_in() {
+        if constexpr (Traits::is_in(seed_kind, called)) take_called_seeds();
         bool taken = false;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind)
-            if (Traits::is_in(kind, plain) && !taken && liq_.size(kind) == 0)
+            if (Traits::is_in(kind, called) && !taken && liq_.size(kind) == 0)
                 taken = this->take_bundle_to_liq(kind);
     }
-    HEADRACE_GROUP_CODE void take_plain_seeds() {
+    HEADRACE_GROUP_CODE void take_called_seeds() {
         if (seeds_.empty() && !this->claim_seeds(1)) return;
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t room = least(lane_count, liq_.room(seed_kind));

@@ -12,7 +12,7 @@ class UnitSharing : protected UnitSources<Sync, Lanes, Kernel, Seeds> {
 protected:
     using Base::active_, Base::control_, Base::counters_, Base::lanes_, Base::liq_, Base::pace_,
         Base::paused_, Base::running_;
-    using Base::called, Base::has_queues, Base::has_ranges, Base::lane_count, Base::least, Base::resumes;
+    using Base::has_queues, Base::has_ranges, Base::lane_count, Base::lane_kinds, Base::least, Base::resumes;
     using Base::occupied, Base::push_oldest, Base::set_lanes_aside, Base::take_bundle;
     using typename Base::Mask, typename Base::Push, typename Base::Traits;
 
@@ -51,7 +51,7 @@ protected:
                 seen.idle = 0;
             }
         if constexpr (has_queues) {
-            const std::uint32_t kind = liq_.template fullest<called>();
+            const std::uint32_t kind = liq_.template fullest<lane_kinds>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
             // One bundle. In a group kernel units are heavy: one bundle of one unit for each idle group.
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.idle, half) : least(seen.idle, 1);
@@ -69,7 +69,7 @@ protected:
         if (idle == 0 || !has_queues) return;
         if (can_spare_lanes() && liq_.room(running_) >= lane_count) set_lanes_aside();
         // One unit stays if the lanes have none.
-        const std::uint32_t kind = liq_.template fullest<called>(), own = occupied() == 0 ? 1 : 0;
+        const std::uint32_t kind = liq_.template fullest<lane_kinds>(), own = occupied() == 0 ? 1 : 0;
         if (this->is_offered(kind)) return;
         const std::uint32_t share = liq_.size(kind) / (idle + 1);
         for (; idle > 0 && liq_.size(kind) > own; --idle) {

@@ -13,7 +13,7 @@ class UnitSources : protected KernelCalls<Sync, Lanes, Kernel> {
 protected:
     using Base::append_spawned, Base::enough, Base::give_made, Base::idle_lanes, Base::occupied,
         Base::take_bundle, Base::take_from_liq;
-    using Base::called, Base::chooses_kinds, Base::has_queues, Base::has_ranges, Base::lane_count,
+    using Base::chooses_kinds, Base::has_queues, Base::has_ranges, Base::lane_count, Base::lane_kinds,
         Base::least, Base::ranges;
     using Base::lanes_, Base::liq_, Base::ranges_follow_, Base::running_, Base::seeds_;
     using typename Base::Mask, typename Base::Traits, typename Base::Words;
@@ -36,7 +36,7 @@ protected:
         if constexpr (has_ranges) ranges_follow_ = false;
         if constexpr (has_queues) {
             take_from_liq(running_);
-            if (chooses_kinds && occupied() == 0) take_from_liq(liq_.template fullest<called>());
+            if (chooses_kinds && occupied() == 0) take_from_liq(liq_.template fullest<lane_kinds>());
             lanes_.sync(); // all lanes have read before one of them overwrites
             expand_ranges();
             if (Lanes::count(occupied()) >= enough()) return;

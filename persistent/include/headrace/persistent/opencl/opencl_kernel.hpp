@@ -30,7 +30,7 @@
 //     bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { ... }
 //
 // A kind may be resumable (kernel.hpp). The source then has these functions instead of hr_run, or beside it
-// for other kinds. HEADRACE_RESUMABLE is the number of the kind, 0 if it is not defined:
+// for called kinds. HEADRACE_RESUMABLE is the number of the kind, 0 if it is not defined:
 //     #define HEADRACE_PHASES 2
 //     typedef struct { ... } HrState;
 //     typedef struct { uint stack[24]; } HrScratch;                  // of any one member if it is not needed
@@ -43,7 +43,7 @@
 //
 // A source may set the refill percentage (kernel.hpp):
 //     #define HEADRACE_REFILL_PERCENT 50
-// Both forms may be a group kernel (kernel.hpp). The host then sets
+// A source without a resumable kind may be a group kernel (kernel.hpp). The host then sets
 // `by_group`. All lanes, which are work-items, call hr_consume or
 // hr_run with the same index or unit, and must spawn the same units:
 //         hr_scratch(group)[get_local_id(0)] = ...;
