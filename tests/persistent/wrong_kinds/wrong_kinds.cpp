@@ -102,7 +102,7 @@ struct Walker {
         return Phase{1};
     }
 #if WRONG == 13
-    HEADRACE_KERNEL Phase step(Constant<1>, auto&, Walk::State&) const { return Phase::done; } // no Scratch
+    HEADRACE_KERNEL Phase step(Constant<1>, auto&, Walk::State&, Seed&) const { return Phase::done; }
 #else
     HEADRACE_KERNEL Phase step(Constant<1>, auto&, Walk::State&, Walk::Scratch&) const { return Phase::done; }
 #endif
@@ -113,6 +113,34 @@ struct Walker {
 #endif
 };
 Launcher walkers() { return on_cpu::launcher<Walker, Sow>(); }
+
+// A step may leave out a Scratch, or take what is none.
+template <bool NamesNone>
+struct Stroll {
+    struct State {
+        std::uint32_t left;
+    };
+    using Scratch = NoScratch;
+    static constexpr unsigned phase_percent[] = {0, 0};
+};
+template <>
+struct Stroll<false> {
+    using State = Stroll<true>::State;
+    static constexpr unsigned phase_percent[] = {0, 0};
+};
+template <class WalkType>
+struct Stroller {
+    using Units = Kinds<ResumableKind<Seed, 0, WalkType>>;
+    HEADRACE_KERNEL typename WalkType::State begin(auto&, const Seed&) const { return {}; }
+    HEADRACE_KERNEL Phase step(Constant<0>, auto&, typename WalkType::State&) const { return Phase{1}; }
+    HEADRACE_KERNEL Phase step(Constant<1>, auto&, typename WalkType::State&, auto&) const {
+        return Phase::done;
+    }
+    HEADRACE_KERNEL void finish(auto&, typename WalkType::State&) const {}
+};
+Launcher strollers() { return on_cpu::launcher<Stroller<Stroll<true>>, Sow>(); }
+Launcher others() { return on_cpu::launcher<Stroller<Stroll<false>>, Sow>(); }
+Launcher walkers_with_scratch() { return on_cpu::launcher<Stroller<Walk>, Sow>(); }
 
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }
 #if WRONG == 5

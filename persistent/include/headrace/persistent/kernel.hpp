@@ -57,6 +57,7 @@
 //                                              Walk::Scratch&) const;     // and one for Constant<1>
 //         HEADRACE_KERNEL void finish(auto& lane, Walk::State&) const;   // may spawn
 //     };
+// A step that needs no Scratch leaves the argument out.
 // A unit begins in phase 0. Each step returns the unit's next phase, or Phase::done. The lanes of a group do
 // steps of one phase at a time. The engine chooses the phase, and the time to refill lanes: phase_votes.hpp
 // has the rule. `phase_percent`: the percentage of a group's lanes that should wait for a phase before the

@@ -374,6 +374,17 @@ struct ScratchOf<Walk> {
     using type = typename Walk::Scratch;
 };
 
+/// True if the step of a phase takes the scratch as its last argument. Any step may leave it out.
+template <class Kernel, class KindOf, std::uint32_t PhaseNumber>
+concept StepsWithScratch = requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state,
+                                    typename ScratchOf<typename KindOf::Walk>::type& scratch) {
+    { kernel.step(Constant<PhaseNumber>{}, lane, state, scratch) } -> std::same_as<Phase>;
+};
+template <class Kernel, class KindOf, std::uint32_t PhaseNumber>
+concept StepsAlone = requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state) {
+    { kernel.step(Constant<PhaseNumber>{}, lane, state) } -> std::same_as<Phase>;
+};
+
 /// True if finish takes the unit as its third argument.
 template <class Kernel, class Lane, class KindOf>
 concept FinishesWithUnit = requires(const Kernel& kernel, Lane& lane, typename KindOf::State& state,

@@ -61,18 +61,9 @@ template <class Kernel, class KindOf>
 concept BeginsUnits = requires(const Kernel& kernel, WalkingLane& lane, const typename KindOf::Unit& unit) {
     { kernel.begin(lane, unit) } -> std::same_as<typename KindOf::State>;
 };
-template <class Kernel, class KindOf, std::uint32_t PhaseNumber>
-concept Steps = requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state,
-                         typename ScratchOf<typename KindOf::Walk>::type& scratch) {
-    { kernel.step(Constant<PhaseNumber>{}, lane, state, scratch) } -> std::same_as<Phase>;
-}
-|| (std::is_same_v<typename ScratchOf<typename KindOf::Walk>::type, NoScratch> &&
-    requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state) {
-        { kernel.step(Constant<PhaseNumber>{}, lane, state) } -> std::same_as<Phase>;
-    });
 template <class Kernel, class KindOf, std::uint32_t... P>
 consteval bool has_all_steps(std::integer_sequence<std::uint32_t, P...>) {
-    return (Steps<Kernel, KindOf, P> && ...);
+    return ((StepsWithScratch<Kernel, KindOf, P> || StepsAlone<Kernel, KindOf, P>)&&...);
 }
 template <class Kernel, class KindOf, class Lane>
 concept FinishesUnits = FinishesWithUnit<Kernel, Lane, KindOf> ||
@@ -101,7 +92,7 @@ consteval bool check_resumable() {
         has_all_steps<Kernel, KindOf>(std::make_integer_sequence<std::uint32_t, KindOf::phases>{});
     static_assert(steps, "headrace: a kernel with a resumable kind has, for each phase P, headrace::Phase "
                          "step(headrace::Constant<P>, auto& lane, State& state, Scratch& scratch) const; "
-                         "without a Scratch, the last argument is left out");
+                         "a step that needs no Scratch leaves the last argument out");
     constexpr bool finishes = FinishesUnits<Kernel, KindOf, Lane>;
     static_assert(finishes, "headrace: a kernel with a resumable kind has void finish(auto& lane, State& "
                             "state) const, perhaps with the unit as a third argument");

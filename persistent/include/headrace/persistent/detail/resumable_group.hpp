@@ -135,7 +135,7 @@ private:
             Walk& mine = walks[lane];
             if (mine.phase != P) return;
             WalkingLane handle;
-            if constexpr (has_scratch)
+            if constexpr (StepsWithScratch<Kernel, KindOf, P>)
                 mine.phase = static_cast<std::uint32_t>(
                     kernel_.step(Constant<P>{}, handle, mine.state, asides[lane].scratch));
             else
@@ -147,7 +147,6 @@ private:
         ++turn_;
         lane_steps_ += lanes;
     }
-    static constexpr bool has_scratch = requires { typename KindOf::Walk::Scratch; };
 
     /// A round of moves is over.
     HEADRACE_GROUP_CODE void end_moves() {
