@@ -74,9 +74,46 @@ struct Walk {
         std::uint32_t stack[4];
 #endif
     };
+#if WRONG == 25
+    static constexpr unsigned phase_percent = 25;
+#elif WRONG == 26
+    static constexpr double phase_percent[] = {0, 0.25};
+#elif WRONG == 27
+    static constexpr unsigned phase_percent[] = {0, 101};
+#elif WRONG != 24
     static constexpr unsigned phase_percent[] = {0, 25};
+#endif
+#if WRONG == 22
+    static constexpr unsigned drain_steps = 1000;
+#endif
 };
 struct Walker {
+#if WRONG == 15
+    HEADRACE_KERNEL Seed unit(const Walk::State&) { return {}; } // not const
+#elif WRONG == 16
+    HEADRACE_KERNEL Other unit(const Walk::State&) const { return {}; }
+#elif WRONG == 17
+    HEADRACE_KERNEL Seed unit(const Pod&) const { return {}; }
+#else
+    HEADRACE_KERNEL Seed unit(const Walk::State&) const { return {}; }
+#endif
+#if WRONG == 18
+    static constexpr double gather_percent = 0.5;
+#elif WRONG == 19
+    static constexpr unsigned gather_percent = 101;
+#elif WRONG == 20
+    unsigned gather_percent = 50;
+#else
+    static constexpr unsigned gather_percent = 50;
+#endif
+#if WRONG == 21
+    static constexpr int drain_steps = -1;
+#else
+    static constexpr int drain_steps = 0;
+#endif
+#if WRONG == 23
+    static constexpr unsigned phase_percent[] = {0, 25};
+#endif
 #if WRONG == 8
     using Units = Kinds<ResumableKind<Seed, 1, Walk>, ResumableKind<Other, 1, Walk>>;
 #else

@@ -123,20 +123,36 @@ enum class Phase : std::uint32_t { done = 0xffffffffu };
 /// For resumable kinds that need no scratch.
 struct NoScratch {};
 
+/// True if a Walk says, for each of its phases, which percentage of a group's lanes should wait for it.
+template <class Walk>
+concept HasPhases = requires {
+    typename Constant<std::size(Walk::phase_percent)>;
+    typename std::bool_constant<Walk::phase_percent[0] == 0>; // known at compile time
+    requires std::is_integral_v<std::remove_cvref_t<decltype(Walk::phase_percent[0])>>;
+};
+
 /// A kind whose units are processed in phases. `Walk` has a State, a Scratch or none, and `phase_percent`.
 template <class UnitType, unsigned MaxSpawns, class WalkType>
 struct ResumableKind : Kind<UnitType, MaxSpawns> {
     using Walk = WalkType;
     using State = typename Walk::State;
-    static constexpr std::uint32_t phases = std::size(Walk::phase_percent);
+    static constexpr std::uint32_t phases = [] {
+        if constexpr (HasPhases<Walk>)
+            return std::size(Walk::phase_percent);
+        else
+            return 0;
+    }();
+    static_assert(HasPhases<Walk>, "headrace: the Walk of a resumable kind has a percentage for each phase: "
+                                   "static constexpr unsigned phase_percent[] = {0, 25}");
     static_assert(std::is_trivially_copyable_v<State> && sizeof(State) <= 64,
                   "headrace: the State of a resumable kind stays in a lane's registers: it is trivially "
                   "copyable and has at most 64 bytes; arrays go in Scratch");
     static_assert(phases <= 8, "headrace: a resumable kind has at most 8 phases");
     static_assert(
         [] {
-            for (const unsigned percent : Walk::phase_percent)
-                if (percent > 100) return false;
+            if constexpr (HasPhases<Walk>)
+                for (const unsigned percent : Walk::phase_percent)
+                    if (percent > 100) return false;
             return true;
         }(),
         "headrace: phase_percent are percentages of the lanes of a group: at most 100");

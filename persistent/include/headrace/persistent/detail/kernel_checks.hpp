@@ -71,6 +71,51 @@ concept FinishesUnits = FinishesWithUnit<Kernel, Lane, KindOf> ||
     kernel.finish(lane, state);
 };
 
+/// True if the kernel has a function `unit`, of whatever signature.
+template <class Kernel, class KindOf>
+concept NamesUnit = std::is_member_function_pointer_v<decltype(&Kernel::unit)> ||
+    std::is_function_v<std::remove_pointer_t<decltype(&Kernel::unit)>> ||
+    requires(const Kernel& kernel, typename KindOf::State& state) {
+    kernel.unit(state);
+};
+/// True for a whole number in [least, most].
+template <class Number>
+consteval bool is_between(Number number, std::int64_t least, std::int64_t most) {
+    if constexpr (std::integral<Number>)
+        return std::cmp_greater_equal(number, least) && std::cmp_less_equal(number, most);
+    else
+        return false;
+}
+template <class Kernel>
+concept GathersPercentage = std::bool_constant<is_between(Kernel::gather_percent, 1, 100)>::value;
+template <class Kernel>
+concept DrainsSteps = std::bool_constant<is_between(Kernel::drain_steps, 0, 0xffffffff)>::value;
+
+/// True if what the kernel need not have is in its place, and what it should be.
+template <class Kernel, class KindOf>
+consteval bool check_options_of_resumable() {
+    using Walk = typename KindOf::Walk;
+    constexpr bool units = !NamesUnit<Kernel, KindOf> || RebuildsUnits<Kernel, KindOf>;
+    static_assert(units, "headrace: unit() of a kernel gets a resumable unit back from its State: Unit "
+                         "unit(const State& state) const; another function needs another name");
+    constexpr bool gathers = !requires { Kernel::gather_percent; }
+    || GathersPercentage<Kernel>;
+    static_assert(gathers, "headrace: gather_percent is a percentage of the lanes of a group, from 1 to 100: "
+                           "static constexpr unsigned gather_percent = 50");
+    constexpr bool drains = !requires { Kernel::drain_steps; }
+    || DrainsSteps<Kernel>;
+    static_assert(drains, "headrace: drain_steps is a number of steps: static constexpr unsigned "
+                          "drain_steps = 1000");
+    // A kernel may be its own Walk.
+    constexpr bool placed = std::is_base_of_v<Walk, Kernel> ||
+                            !(
+                                requires { Walk::gather_percent; } || requires { Walk::drain_steps; } ||
+                                requires { Kernel::phase_percent; });
+    static_assert(placed, "headrace: gather_percent and drain_steps are members of the kernel, and "
+                          "phase_percent is a member of the Walk of its resumable kind");
+    return units && gathers && drains && placed;
+}
+
 /// True if the kernel has what its resumable kind needs.
 template <class Kernel, class KindOf, class Traits>
 consteval bool check_resumable() {
@@ -96,7 +141,8 @@ consteval bool check_resumable() {
     constexpr bool finishes = FinishesUnits<Kernel, KindOf, Lane>;
     static_assert(finishes, "headrace: a kernel with a resumable kind has void finish(auto& lane, State& "
                             "state) const, perhaps with the unit as a third argument");
-    return lanes && plain && begins && steps && finishes;
+    constexpr bool options = check_options_of_resumable<Kernel, KindOf>();
+    return lanes && plain && begins && steps && finishes && options && KindOf::phases > 0;
 }
 
 } // namespace detail
