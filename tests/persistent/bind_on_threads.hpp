@@ -73,6 +73,11 @@ private:
     RunnerCalls calls_;
 };
 
+/// A clock that stands still: units take no time on any machine.
+struct StillClock : HostSync {
+    static std::uint64_t nanoseconds() { return 0; }
+};
+
 /// Its arrivals are counted in `arrivals`.
 template <class Config, class Kernel, class Seeds>
 std::unique_ptr<BoundKernel> bind_on_threads(Kernel kernel, const Seeds& seeds, Arrivals arrivals) {

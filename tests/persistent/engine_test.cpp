@@ -343,10 +343,10 @@ TEST_P(EngineOnDevice, SumsThatAreKeptNearAreExact) {
         forget();
         Engine engine(device(), *stream_, bind(kernel, seeds), options);
         drain(engine, 0, end);
-        EXPECT_EQ(arrived(), expected_arrivals(kernel, seeds, 0, end));
+        EXPECT_EQ(arrived(), expected_arrivals(serial(kernel), seeds, 0, end));
         // Nothing is left behind, or taken over.
         drain(engine, 0, 0);
-        EXPECT_EQ(arrived(), expected_arrivals(kernel, seeds, 0, end));
+        EXPECT_EQ(arrived(), expected_arrivals(serial(kernel), seeds, 0, end));
     };
     const EngineOptions often{.wishes = {}, .first_rounds = 3, .launch_time = 1ns};
     for (const std::uint32_t spread : {1, 64}) {
@@ -355,6 +355,10 @@ TEST_P(EngineOnDevice, SumsThatAreKeptNearAreExact) {
         expect_sums(TallyChain{{}, spread}, ChainStarts{300}, 3'000, {});
         expect_sums(TallyChain{{}, spread}, ChainStarts{300}, 300, often);
         expect_sums(TallyChain{{}, spread}, ChainStarts{200}, 100, tiny);
+        const WalkTally walks{{{{}, spread}}};
+        expect_sums(walks, ChainStarts{300}, 1'000, {});
+        expect_sums(walks, ChainStarts{300}, 100, often);
+        expect_sums(walks, ChainStarts{200}, 100, tiny);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <core/eventually.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <vector>
 
@@ -196,6 +197,100 @@ TEST(Transfer, ConsumersHaveNoUnitsToTransfer) {
     ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     EXPECT_EQ(bench.engine.transfer(1.0).size(), 0u);
     EXPECT_EQ(bench.engine.room(), 0u);
+}
+
+/// A chain of units that walk for long. A pause leaves some of them in the middle of their walk.
+struct LongWalk {
+    struct State {
+        Link link;
+        std::uint32_t left;
+    };
+    static constexpr unsigned phase_percent[] = {0, 50};
+};
+struct LongWalks {
+    using Units = Kinds<ResumableKind<Link, 1, LongWalk>>;
+    static constexpr unsigned drain_steps = 1;
+    struct Counts {
+        std::atomic<std::uint64_t> begun = 0, finished = 0;
+    };
+    Arrivals arrivals;
+    Counts* counts;
+    LongWalk::State begin(auto&, const Link& link) const {
+        ++counts->begun;
+        return {link, 1 + static_cast<std::uint32_t>(mix(link.seed + link.left) % 1000)};
+    }
+    template <std::uint32_t P>
+    Phase step(Constant<P>, auto&, LongWalk::State& walk) const {
+        return --walk.left == 0 ? Phase::done : Phase{walk.left % 2};
+    }
+    void end(auto& lane, const LongWalk::State& walk, const Link& link) const {
+        ++counts->finished;
+        EXPECT_EQ(walk.left, 0u);
+        Chain{arrivals}(lane, link);
+    }
+};
+/// The engine keeps the unit of a walk.
+struct KeptLongWalks : LongWalks {
+    void finish(auto& lane, LongWalk::State& walk, const Link& link) const { end(lane, walk, link); }
+};
+/// The State gives the unit back.
+struct RebuiltLongWalks : LongWalks {
+    void finish(auto& lane, LongWalk::State& walk) const { end(lane, walk, walk.link); }
+    Link unit(const LongWalk::State& walk) const { return walk.link; }
+};
+
+/// An engine for walks, whose launches are as long on any machine.
+template <class Config, class Kernel>
+struct WalkBench {
+    static constexpr ChainStarts seeds{4};
+    ThreadDevice device;
+    ThreadStream stream;
+    ArrivalTable arrived;
+    LongWalks::Counts counts;
+    Kernel kernel{{arrived.view(), &counts}};
+    Engine engine{device,
+                  stream,
+                  on_cpu::make_launcher<Kernel, ChainStarts, typename Config::Lanes, typename Config::Runner,
+                                        StillClock>()
+                      .bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
+                  {.wishes = {}, .first_rounds = 60, .launch_time = 1ns}};
+};
+
+/// What the donor is in the middle of begins again in the recipient, which passes its units on at each pause.
+template <class Kernel>
+void expect_that_walks_begin_again() {
+    const TestDeadline deadline("two engines");
+    constexpr std::uint64_t seeds = 300;
+    WalkBench<Wide, Kernel> donor;
+    WalkBench<Narrow, Kernel> recipient;
+    donor.engine.start(0, seeds);
+    ASSERT_EQ(donor.engine.collect(), Engine::State::paused);
+    const std::uint64_t walking = donor.counts.begun - donor.counts.finished;
+    EXPECT_GT(walking, 0u);
+    UnitBatch units = donor.engine.transfer(1.0);
+    EXPECT_GE(units.size(), walking);
+    while (units.size() > 0) {
+        recipient.engine.start(units.split(std::min(recipient.engine.room(units), units.size())));
+        if (recipient.engine.collect() == Engine::State::finished) continue;
+        const UnitBatch rest = recipient.engine.transfer(1.0);
+        EXPECT_EQ(recipient.engine.remaining(), 0u);
+        for (std::uint64_t unit = 0; unit < rest.size(0); ++unit) units.add(0, rest.unit(0, unit), 1);
+    }
+    EXPECT_GT(recipient.counts.begun, recipient.counts.finished);
+    while (donor.engine.remaining() > 0) {
+        donor.engine.resume();
+        donor.engine.collect();
+    }
+    ArrivalTable sum = donor.arrived;
+    for (std::size_t word = 0; word < sum.words().size(); ++word)
+        sum.words()[word] += recipient.arrived.words()[word];
+    EXPECT_EQ(sum, expected_arrivals(Chain{}, donor.seeds, 0, seeds));
+    EXPECT_EQ(donor.counts.finished + recipient.counts.finished, sum.total());
+}
+
+TEST(Transfer, AUnitInTheMiddleOfItsWalkBeginsAgainElsewhere) {
+    expect_that_walks_begin_again<KeptLongWalks>();
+    expect_that_walks_begin_again<RebuiltLongWalks>();
 }
 
 TEST(Transfer, ALaunchWithInjectionTransfersUnitsAndKeepsItsSeeds) {

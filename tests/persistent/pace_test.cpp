@@ -161,11 +161,6 @@ struct LightVisits {
     void operator()(auto&, std::uint64_t) const { ++*visits; }
 };
 
-/// A clock that stands still: units take no time on any machine.
-struct StillClock : HostSync {
-    static std::uint64_t nanoseconds() { return 0; }
-};
-
 TEST(LightUnits, RunInFewLaunchesHoweverShortTheseAre) {
     std::atomic<int> visits = 0;
     EngineOptions options;

@@ -70,6 +70,15 @@ TYPED_TEST(Resumable, SeedsWithoutAUnitAreCompletedAtOnce) {
                 0u);
 }
 
+TYPED_TEST(Resumable, LocalSumsThatFinishAddsToAreExact) {
+    const TestDeadline deadline("the engine");
+    for (const EngineOptions& options : {roomy, tiny}) {
+        Bench<TypeParam, WalkTally, ChainStarts> bench(WalkTally{}, ChainStarts{150}, options);
+        drain(bench.engine, 0, 100);
+        EXPECT_EQ(bench.arrived, expected_arrivals(TallyChain{}, ChainStarts{150}, 0, 100));
+    }
+}
+
 /// A clock by which everything takes long: each lane group looks after each move, begins one unit at a time,
 /// and shares the others with idle groups.
 struct SlowClock : HostSync {
@@ -388,11 +397,6 @@ struct Gathering {
         arrivals.arrive(mix(hit.id >> 8) + hit.id % 256);
         if (hit.id % 256 > 0) lane.spawn(Link{hit.id >> 8, static_cast<std::uint32_t>(hit.id % 256) - 1, 0});
     }
-};
-
-/// A clock that stands still: units take no time on any machine.
-struct StillClock : HostSync {
-    static std::uint64_t nanoseconds() { return 0; }
 };
 
 /// Seeds of a called kind.

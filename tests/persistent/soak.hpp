@@ -72,7 +72,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t spread = lots.one_of({1u, 64u});
     const Fireworks fireworks{{}, lots.one_of({1u, 2u, 4u}), lots.one_of({0u, 1u, 17u, 1000u})};
     const auto units_per_fuse = 1 + (fireworks.width << fireworks.depth);
-    switch (lots.below(23)) {
+    switch (lots.below(24)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -122,6 +122,8 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return work("WalkFireworks", units_per_fuse, WalkFireworks{{fireworks}}, Fuses{});
     case 21:
         return work("WalkConifer", std::uint64_t{30} << levels / 2, WalkConifer{{{{}, levels}}}, Saplings{});
+    case 22:
+        return work("WalkTally", links, WalkTally{{{{}, spread}}}, ChainStarts{links});
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }

@@ -95,6 +95,17 @@ struct WalkChain : Chain {
     HEADRACE_KERNEL Link unit(const CountDown::State& walk) const { return walk.link; }
 };
 
+/// Each unit adds to local sums when it is finished.
+struct WalkTally : Walking<TallyChain> {
+    using Units = Kinds<ResumableKind<Link, 2, RandomWalk>>;
+    HEADRACE_KERNEL RandomWalk::State begin(auto&, const Link& link) const {
+        return RandomWalk::begin(mix(link.seed + 1) + link.left); // not 0
+    }
+    HEADRACE_KERNEL void finish(auto& lane, RandomWalk::State& walk, const Link& link) const {
+        if (RandomWalk::arrival(walk) != 0) (*this)(lane, link);
+    }
+};
+
 /// Branches walk; buds and leaves are called.
 struct WalkPlant : Walking<Plant> {
     using Units = Kinds<Kind<Bud, 3>, ResumableKind<Branch, 3, RandomWalk>, Kind<Leaf, 0>>;
