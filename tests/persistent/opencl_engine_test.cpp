@@ -1,4 +1,5 @@
 // What is particular to kernels in OpenCL C; the engine's own cases run on OpenCL in engine_test.cpp.
+#include "collatz_steps.cl.hpp"
 #include "devices/devices_fixture.hpp"
 #include "drain.hpp"
 #include "expected.hpp"
@@ -135,6 +136,25 @@ TEST_P(OpenClEngine, WhatIsWrongWithAResumableKindIsSaid) {
     kernel = by_group<GroupTree>(walk_tree());
     expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel,
                     {"a group kernel has no resumable kinds"});
+}
+
+TEST_P(OpenClEngine, TheExampleOfResumableKindsCounts) {
+    constexpr std::uint64_t numbers = 100'000;
+    const OpenClKernel kernel{.name = "collatz_steps.cl",
+                              .source = std::string(embedded::collatz_steps_cl),
+                              .kinds = 1,
+                              .unit_bytes = 4};
+    Engine engine(device(), *stream_, bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_))));
+    drain(engine, 0, numbers);
+    std::uint64_t expected = 0, counted = 0;
+    for (std::uint64_t first = 1; first <= numbers; ++first) {
+        unsigned steps = 0;
+        for (std::uint64_t n = first; n != 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+        expected += steps == 100 ? 1 : 0;
+    }
+    stream_->copy_out(&counted, *words_, 0, sizeof counted).wait();
+    EXPECT_EQ(counted, expected);
+    EXPECT_EQ(engine.counters().units, numbers);
 }
 
 TEST_P(OpenClEngine, KindsSurviveManyPauses) {

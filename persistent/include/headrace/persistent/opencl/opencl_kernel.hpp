@@ -40,6 +40,7 @@
 //     }
 //     void hr_finish(HrLane* lane, HrState* state, HrUnit unit, HEADRACE_PARAMETERS) { ... }
 // The steps of a unit follow each other in one round: on OpenCL devices the lanes do not vote.
+// docs/kernel.md has a complete source.
 //
 // A source may set the refill percentage (kernel.hpp):
 //     #define HEADRACE_REFILL_PERCENT 50
