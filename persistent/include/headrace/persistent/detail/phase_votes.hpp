@@ -12,7 +12,7 @@ template <std::uint32_t Phases>
 struct PhaseVotes {
     std::uint32_t waiting[Phases]; ///< lanes that wait for each phase
     std::uint32_t done = 0;        ///< lanes whose unit waits to be finished
-    std::uint32_t turn = 0;        ///< steps of the group so far
+    std::uint32_t turn = 0;        ///< steps and calls of the group so far
     bool dry = false;              ///< the last refill left lanes idle, and nothing has changed since
 };
 
@@ -23,17 +23,19 @@ struct PhaseLimits {
     std::uint32_t least[Phases]; ///< lanes that should wait for each phase before the group does it
 };
 
-/// So many steps of a group pass until one of them is given to a phase that the rule may not choose.
+/// So many turns of a group, steps and calls, pass until one is given to a phase that the rule may not
+/// choose.
 inline constexpr std::uint32_t phase_patience = 32;
 
 /// The phase that the group does a step of; `Phases`: it refills. The first rule that applies decides.
 /// 1. No lane waits for a phase: a refill.
-/// 2. Fewer than `enough` lanes wait for a phase: a refill. But if the last one left lanes idle, only once
+/// 2. Every 32nd turn: the phases in turn, if a lane waits for the one whose turn it is.
+/// 3. Fewer than `enough` lanes wait for a phase: a refill. But if the last one left lanes idle, only once
 ///    as many lanes are done as a full group would lack at that limit.
-/// 3. Every 32nd step: the phases in turn, if a lane waits for the one whose turn it is.
 /// 4. The last phase for which at least `least` lanes wait.
 /// 5. The phase for which the most lanes wait, the last of them.
-/// By rule 3, a lane that waits does a step within 32 steps per phase, whatever the other lanes do.
+/// By rule 2, a lane that waits does a step within 32 turns per phase, whatever the other lanes do, and
+/// however many units refills call.
 template <std::uint32_t Phases>
 HEADRACE_HOST_DEVICE constexpr std::uint32_t
 next_phase(const PhaseVotes<Phases>& votes, const PhaseLimits<Phases>& limits, std::uint32_t lanes) {
@@ -45,11 +47,11 @@ next_phase(const PhaseVotes<Phases>& votes, const PhaseLimits<Phases>& limits, s
         if (votes.waiting[phase] > 0) waited_for |= 1u << phase;
     }
     if (busy == 0) return Phases;
-    if (busy < limits.enough && (!votes.dry || votes.done > lanes - limits.enough)) return Phases;
-    if (Phases > 1 && votes.turn % phase_patience == phase_patience - 1) {
+    if (votes.turn % phase_patience == phase_patience - 1) {
         const std::uint32_t phase = votes.turn / phase_patience % Phases;
         if ((waited_for >> phase & 1) != 0) return phase;
     }
+    if (busy < limits.enough && (!votes.dry || votes.done > lanes - limits.enough)) return Phases;
     std::uint32_t most = 0, fullest = 0, chosen = Phases;
     HEADRACE_UNROLL
     for (std::uint32_t phase = 0; phase < Phases; ++phase) {
