@@ -3,7 +3,9 @@
 #pragma once
 #include "vector_math.hpp"
 
+#include <array>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace path_tracer {
@@ -41,7 +43,22 @@ inline Box united(Box a, const Box& b) {
     return a;
 }
 
-/// The part of triangle `index` within `box`.
+inline Box box_of(const Triangle& triangle) {
+    Box box;
+    for (const Float3 corner : {triangle.a, triangle.b, triangle.c}) box.add(corner);
+    return box;
+}
+
+/// Two triangles, by their indices, or one: then the second is PATH_TRACER_NO_TRIANGLE.
+using PairOfTriangles = std::array<uint32_t, 2>;
+
+inline Box box_of(std::span<const Triangle> triangles, const PairOfTriangles& pair) {
+    Box box = box_of(triangles[pair[0]]);
+    if (pair[1] != PATH_TRACER_NO_TRIANGLE) box.add(box_of(triangles[pair[1]]));
+    return box;
+}
+
+/// The part of triangle or pair `index` within `box`.
 struct Reference {
     Box box;
     uint32_t index;
@@ -67,9 +84,31 @@ inline std::pair<Reference, Reference> cut(const Reference& reference, const Tri
             above.box.add(crossing);
         }
     }
-    below.box.clip_to(reference.box);
-    above.box.clip_to(reference.box);
+    for (Box* box : {&below.box, &above.box}) {
+        box->clip_to(reference.box);
+        if (box->is_empty()) *box = {}; // which Box::add ignores
+    }
     return {below, above};
 }
+
+/// What references are parts of: triangles, or, if there are any, pairs of them.
+struct Shapes {
+    std::span<const Triangle> triangles;
+    std::span<const PairOfTriangles> pairs = {};
+
+    /// Both sides of a plane across `axis`, which goes through the reference's box. Either may be empty.
+    [[nodiscard]] std::pair<Reference, Reference> cut(const Reference& reference, int axis,
+                                                      float plane) const {
+        if (pairs.empty()) return path_tracer::cut(reference, triangles[reference.index], axis, plane);
+        const auto [first, second] = pairs[reference.index];
+        auto sides = path_tracer::cut(reference, triangles[first], axis, plane);
+        if (second != PATH_TRACER_NO_TRIANGLE) {
+            const auto others = path_tracer::cut(reference, triangles[second], axis, plane);
+            sides.first.box.add(others.first.box);
+            sides.second.box.add(others.second.box);
+        }
+        return sides;
+    }
+};
 
 } // namespace path_tracer

@@ -47,9 +47,9 @@ BvhNode node_over(const Box& zero, uint32_t child0, const Box& one, uint32_t chi
 
 class Builder {
 public:
-    /// `triangles`: none for a hierarchy over instances
-    Builder(std::span<const Triangle> triangles, float margin, unsigned most_depth)
-        : triangles_(triangles), margin_(margin), most_depth_(most_depth) {}
+    /// `shapes`: none for a hierarchy over instances
+    Builder(const Shapes& shapes, float margin, unsigned most_depth)
+        : shapes_(shapes), margin_(margin), most_depth_(most_depth) {}
 
     /// `most`: references that may become of these.
     Bvh run(std::vector<Reference> references, std::size_t most) {
@@ -68,17 +68,17 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_of_instances() const { return triangles_.empty(); }
+    [[nodiscard]] bool is_of_instances() const { return shapes_.triangles.empty(); }
 
     std::unique_ptr<BuildNode> build(std::vector<Reference> references, std::size_t most, unsigned depth) {
         const std::size_t count = references.size();
         const Bounds bounds = bounds_of(references);
         auto node = std::make_unique<BuildNode>(BuildNode{bounds.box, {}, {}});
         const auto leaf = [&] {
-            node->references = std::move(references);
+            node->references.assign(references.begin(), references.end()); // no larger than they are
             return std::move(node);
         };
-        const std::size_t most_in_leaf = is_of_instances() ? 1 : largest_leaf;
+        const std::size_t most_in_leaf = is_of_instances() || !shapes_.pairs.empty() ? 1 : largest_leaf;
         if (count == 1 || (count <= std::min(always_split, most_in_leaf) && depth > 1)) return leaf();
 
         // Halving what is left still ends in time from here; one level more might not.
@@ -87,7 +87,7 @@ private:
         if (!must_halve) {
             split = object_split(references, bounds);
             if (most > count && (split.axis < 0 || split.overlap > worth_a_spatial_split * root_area_))
-                if (const Split through = spatial_split(references, bounds, triangles_);
+                if (const Split through = spatial_split(references, bounds, shapes_);
                     through.cost < split.cost)
                     split = through;
         }
@@ -97,7 +97,7 @@ private:
         if (count <= most_in_leaf && (split.axis < 0 || leaf_is_cheaper)) return leaf();
 
         Sides sides;
-        if (split.axis >= 0) sides = divide(std::move(references), split, triangles_, most);
+        if (split.axis >= 0) sides = divide(std::move(references), split, shapes_, most);
         if (sides.below.empty() || sides.above.empty()) {
             if (split.axis >= 0) { // by rounding, or because nothing was worth two references
                 references = std::move(sides.below.empty() ? sides.above : sides.below);
@@ -152,7 +152,7 @@ private:
         return index;
     }
 
-    std::span<const Triangle> triangles_;
+    Shapes shapes_;
     float margin_;
     unsigned most_depth_;
     float root_area_ = 0;
@@ -170,13 +170,18 @@ void check_positions(std::size_t count, std::string_view what) {
 Bvh build_bvh(std::span<const Triangle> triangles, float margin, unsigned most_depth) {
     check_positions(triangles.size(), "triangles with an area");
     std::vector<Reference> references(triangles.size());
-    for (uint32_t i = 0; i < references.size(); ++i) {
-        references[i].index = i;
-        for (const Float3 corner : {triangles[i].a, triangles[i].b, triangles[i].c})
-            references[i].box.add(corner);
-    }
+    for (uint32_t i = 0; i < references.size(); ++i) references[i] = {box_of(triangles[i]), i};
     const auto most = static_cast<std::size_t>(most_references * static_cast<double>(triangles.size()));
-    return Builder(triangles, margin, most_depth).run(std::move(references), most);
+    return Builder(Shapes{triangles}, margin, most_depth).run(std::move(references), most);
+}
+
+Bvh build_bvh_of_pairs(std::span<const Triangle> triangles, std::span<const PairOfTriangles> pairs,
+                       float margin, unsigned most_depth) {
+    check_positions(pairs.size(), "triangles with an area");
+    std::vector<Reference> references(pairs.size());
+    for (uint32_t i = 0; i < references.size(); ++i) references[i] = {box_of(triangles, pairs[i]), i};
+    const auto most = static_cast<std::size_t>(most_references * static_cast<double>(pairs.size()));
+    return Builder(Shapes{triangles, pairs}, margin, most_depth).run(std::move(references), most);
 }
 
 Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned most_depth) {

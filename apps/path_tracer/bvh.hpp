@@ -40,6 +40,11 @@ void check_positions(std::size_t count, std::string_view what);
 [[nodiscard]] Bvh build_bvh(std::span<const Triangle> triangles, float margin,
                             unsigned most_depth = PATH_TRACER_STACK);
 
+/// The same over pairs, each alone in a leaf.
+[[nodiscard]] Bvh build_bvh_of_pairs(std::span<const Triangle> triangles,
+                                     std::span<const PairOfTriangles> pairs, float margin,
+                                     unsigned most_depth = PATH_TRACER_STACK);
+
 /// The same over boxes, each alone in a leaf, as the Instance of its number. `order` stays empty.
 [[nodiscard]] Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned most_depth);
 

@@ -129,9 +129,29 @@ HEADRACE_FUNCTION ExactHit exact_hit(const WideSight* sight, const WideTriangle*
     return hit;
 }
 
-/// Whether and where the ray meets the triangle `index`, before it meets `other` if there is one; of two that
-/// it meets at the same distance, the lower index, and of one triangle the lower instance. Never inlined:
-/// registers that it needs would be lacking where the time goes.
+/// Less than 0 if `a` comes before `b` in some order of points, 0 if they are one.
+HEADRACE_FUNCTION int order_of(Float3 a, Float3 b) {
+    if (a.x != b.x) return a.x < b.x ? -1 : 1;
+    if (a.y != b.y) return a.y < b.y ? -1 : 1;
+    return a.z < b.z ? -1 : a.z > b.z ? 1 : 0;
+}
+
+/// Of two triangles that a ray meets at the same distance, the first in the scene counts; of those with the
+/// same corners, the one with the lower material, then one by its order of corners; of one triangle, the
+/// lower instance. So it does not depend on leaves, of which a triangle may be in several.
+HEADRACE_FUNCTION bool comes_before(ExactScene scene, uint32_t index, uint32_t instance, uint32_t other,
+                                    uint32_t other_instance) {
+    HEADRACE_GLOBAL const Triangle* one = &scene.triangles[index];
+    HEADRACE_GLOBAL const Triangle* two = &scene.triangles[other];
+    if (one->id != two->id) return one->id < two->id;
+    if (one->material != two->material) return one->material < two->material;
+    const int by_a = order_of(one->a, two->a), by_b = order_of(one->b, two->b);
+    if (by_a != 0 || by_b != 0) return by_a < 0 || (by_a == 0 && by_b < 0);
+    return index < other || (index == other && instance < other_instance);
+}
+
+/// Whether and where the ray meets the triangle `index`, before it meets `other` if there is one. Never
+/// inlined: registers that it needs would be lacking where the time goes.
 HEADRACE_FUNCTION_APART ExactHit exact_hit_before(ExactScene scene, uint32_t left, uint32_t left_instance,
                                                   float u, float v, Float3 origin, Float3 direction,
                                                   uint32_t instance, uint32_t index, uint32_t other_instance,
@@ -142,8 +162,8 @@ HEADRACE_FUNCTION_APART ExactHit exact_hit_before(ExactScene scene, uint32_t lef
     if (!(hit.distance > 0) || other == PATH_TRACER_NO_TRIANGLE) return hit;
     triangle = widened_triangle(scene, other_instance, other);
     const Wide before = exact_hit(&sight, &triangle).distance;
-    const bool is_lower = other < index || (other == index && other_instance < instance);
-    if (before > 0 && (before < hit.distance || (before == hit.distance && is_lower))) hit.distance = 0;
+    const bool is_first = comes_before(scene, other, other_instance, index, instance);
+    if (before > 0 && (before < hit.distance || (before == hit.distance && is_first))) hit.distance = 0;
     return hit;
 }
 

@@ -7,6 +7,13 @@
 #include "instance.h"
 #include "opacity.h"
 
+#if !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(__OPENCL_C_VERSION__)
+    #define PATH_TRACER_ON_HOST 1
+    #include "host_walk.hpp"
+#else
+    #define PATH_TRACER_ON_HOST 0
+#endif
+
 HEADRACE_NAMESPACE(path_tracer)
 
 HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
@@ -30,8 +37,6 @@ HEADRACE_FUNCTION float inverse_slope(float slope) {
 
 /// What a look at a triangle says.
 typedef enum Met { MET_NO, MET_YES, FLOATS_CANNOT_TELL } Met;
-
-HEADRACE_FUNCTION bool is_same_point(Float3 a, Float3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
 /// True if the hit is on just this triangle, as another leaf has it, or one with the same corners in the same
 /// order. (Twins with their corners in another order are seen with other errors: they are told apart as any.)
@@ -84,8 +89,8 @@ HEADRACE_FUNCTION bool find_place(HEADRACE_ANY(bool) has_instances, const SceneV
 }
 
 /// Shortens `hit` to the triangle if the ray meets it before; with `any_hit`, if it meets it before
-/// hit->distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
-/// their order.
+/// hit->distance. Which triangle of two is nearer, or comes first at one distance, does not depend on their
+/// order.
 ///
 /// `passes_holes`: the ray meets no triangle at a point where all light passes
 HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) has_instances,
@@ -191,7 +196,7 @@ HEADRACE_FUNCTION BoxRay box_ray_in(const Instance* instance, const Ray* ray) {
 /// the next. With no leaf kept, it may go from the scene to a mesh and back.
 ///
 /// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
-#if defined(__CUDACC__) || defined(__HIPCC__) || defined(__OPENCL_C_VERSION__)
+#if !PATH_TRACER_ON_HOST
     #define PATH_TRACER_WALK HEADRACE_FUNCTION
 #else
     #define PATH_TRACER_WALK                                                                                 \
@@ -276,6 +281,17 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shading,
     return hit;
 }
 
+/// The first walk of a ray. On a CPU, a scene without instances and holes has a tree for it: see
+/// host_walk.hpp.
+HEADRACE_FUNCTION Hit walk_first(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(int) shading,
+                                 const SceneView* scene, const Sight* sight, float limit, Waiting* waiting) {
+#if PATH_TRACER_ON_HOST
+    if constexpr (shading != SHADING_ALL)
+        if (scene->host_tree != nullptr) return walk_wide_tree(any_hit, *scene, *sight, limit, *waiting);
+#endif
+    return walk(any_hit, shading, HEADRACE_CONSTANT(bool, false), scene, sight, limit, waiting);
+}
+
 /// What the ray meets, of the triangle that a walk has found and those that wait. For few rays: never
 /// inlined. Its arguments are numbers: those go in registers, and structs by way of memory, which all rays
 /// would write to.
@@ -317,8 +333,7 @@ HEADRACE_FUNCTION Hit nearest_hit_before(HEADRACE_ANY(int) shading, const SceneV
     const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
-    Hit hit = walk(HEADRACE_CONSTANT(bool, false), shading, HEADRACE_CONSTANT(bool, false), scene, &sight,
-                   limit, &waiting);
+    Hit hit = walk_first(HEADRACE_CONSTANT(bool, false), shading, scene, &sight, limit, &waiting);
     if (waiting.count == 0) {
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return no_hit(limit);
         if (find_place(PATH_TRACER_HAS_INSTANCES(shading), scene, hit.instance, hit.triangle, &sight, &hit))
@@ -338,8 +353,7 @@ HEADRACE_FUNCTION Hit any_hit_before(HEADRACE_ANY(int) shading, const SceneView*
     const Sight sight = sight_from(PATH_TRACER_HAS_INSTANCES(shading), scene, ray);
     Waiting waiting;
     waiting.count = 0;
-    const Hit hit = walk(HEADRACE_CONSTANT(bool, true), shading, HEADRACE_CONSTANT(bool, false), scene,
-                         &sight, limit, &waiting);
+    const Hit hit = walk_first(HEADRACE_CONSTANT(bool, true), shading, scene, &sight, limit, &waiting);
     *is_exact = hit.triangle == PATH_TRACER_NO_TRIANGLE && waiting.count != 0;
     if (!*is_exact) return hit;
     return decided(HEADRACE_CONSTANT(bool, true), shading, scene, ray, limit, PATH_TRACER_NONE,

@@ -2,6 +2,7 @@
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal
 // after Ctrl-C.
 #include "environment_map.hpp"
+#include "host_walk.hpp"
 #include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
@@ -120,7 +121,7 @@ void run(const Options& options) {
     const TextureImage* const far_away = environment ? &*environment : nullptr;
     const Stopwatch building(options,
                              "building, of " + std::to_string(scene.triangles.size()) + " triangles");
-    PreparedScene prepared = prepare_scene(scene, options.scattering, far_away);
+    PreparedScene prepared = prepare_scene(scene, options.scattering, far_away, HostTree::none);
     if (prepared.hidden > 0 && !options.quiet)
         headrace::log_warning(
             options.scene.string() + ": " + std::to_string(prepared.hidden) +
@@ -129,12 +130,20 @@ void run(const Options& options) {
     figures.loading = loaded;
     figures.building = building.read();
     const Frame frame = make_frame(options, prepared, view);
-    const SceneDomains domains(prepared);
+    SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {frame.height, frame.width});
 
     std::optional<headrace::Trace> trace;
     options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
+    if (best_instructions() != Instructions::baseline &&
+        std::ranges::any_of(runtime.devices(),
+                            [](const auto* device) { return device->technology == "cpu"; })) {
+        const Stopwatch more(options, "building, for the CPU");
+        add_host_tree(prepared);
+        if (!prepared.host_tree.nodes.empty()) domains.host_tree = &prepared.host_tree;
+        figures.building += more.read();
+    }
     job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
                                            // to take down
     if (options.baselines)

@@ -326,7 +326,8 @@ Holes holes_of(const Scene& scene, const std::vector<Triangle>& triangles) {
 
 } // namespace
 
-PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const TextureImage* environment) {
+PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const TextureImage* environment,
+                            HostTree host_tree) {
     PreparedScene prepared;
     prepared.placement = placement_of(surroundings_of(scene));
     Gathering triangles(scene, prepared);
@@ -344,7 +345,13 @@ PreparedScene prepare_scene(const Scene& scene, Scattering scattering, const Tex
     if (prepared.instances.empty()) prepared.instances.resize(1);
     prepare_corners(scene, triangles.places(), prepared);
     prepare_lights(scene, triangles.origins(), prepared);
+    if (host_tree == HostTree::build) add_host_tree(prepared);
     return prepared;
+}
+
+void add_host_tree(PreparedScene& scene) {
+    if (scene.shading != SHADING_ALL)
+        scene.host_tree = build_wide_tree(scene.triangles, PATH_TRACER_BOX_MARGIN);
 }
 
 void use_scene(Frame& frame, const PreparedScene& scene) {

@@ -4,6 +4,7 @@
 #include "albedo_tables.hpp"
 #include "layout.h"
 #include "scene.hpp"
+#include "wide_tree.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -15,6 +16,7 @@ struct PreparedScene {
     std::vector<BvhNode> nodes;                ///< of the scene, then of its meshes
     std::vector<Triangle> triangles;           ///< in the order of the leaves
     std::vector<TriangleDetail> details;       ///< of each triangle
+    WideTree host_tree;                        ///< the same triangles, for CPUs; may be empty
     std::vector<CornerShading> corner_shading; ///< of each triangle if the shading is not flat, else one
     std::vector<CornerColours> corner_colours;
     std::vector<CornerPlaces> corner_places; ///< of each triangle if there are textures, then other sets
@@ -39,10 +41,17 @@ struct PreparedScene {
     Placement placement;            ///< of the scene in the coordinates of all these
 };
 
+/// Whether a scene gets a tree for CPUs.
+enum class HostTree : std::uint8_t { none, build };
+
 /// `environment`: light from far away, or null
 /// Errors  invalid_argument for more triangles than a BVH takes, or none with an area
 [[nodiscard]] PreparedScene prepare_scene(const Scene& scene, Scattering scattering = Scattering::multiple,
-                                          const TextureImage* environment = nullptr);
+                                          const TextureImage* environment = nullptr,
+                                          HostTree host_tree = HostTree::build);
+
+/// Gives a scene its tree for CPUs, unless it has instances or holes.
+void add_host_tree(PreparedScene& scene);
 
 /// Gives a frame what is the scene's: how it is shaded, and its lights.
 void use_scene(Frame& frame, const PreparedScene& scene);

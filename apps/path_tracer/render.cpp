@@ -23,15 +23,24 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, Shading shading) {
 }
 
 SceneView view_in(headrace::Task& task, const SceneDomains& scene) {
-    return SceneView{task.read(scene.nodes),          task.read(scene.triangles),
-                     task.read(scene.details),        task.read(scene.materials),
-                     task.read(scene.lights),         task.read(scene.punctual_lights),
-                     task.read(scene.corner_shading), task.read(scene.corner_colours),
-                     task.read(scene.corner_places),  task.read(scene.surface_textures),
-                     task.read(scene.textures),       task.read(scene.texture_levels),
-                     task.read(scene.texels),         task.read(scene.finishes),
-                     task.read(scene.albedos),        task.read(scene.environment),
-                     task.read(scene.instances)};
+    return SceneView{task.read(scene.nodes),
+                     task.read(scene.triangles),
+                     task.read(scene.details),
+                     task.read(scene.materials),
+                     task.read(scene.lights),
+                     task.read(scene.punctual_lights),
+                     task.read(scene.corner_shading),
+                     task.read(scene.corner_colours),
+                     task.read(scene.corner_places),
+                     task.read(scene.surface_textures),
+                     task.read(scene.textures),
+                     task.read(scene.texture_levels),
+                     task.read(scene.texels),
+                     task.read(scene.finishes),
+                     task.read(scene.albedos),
+                     task.read(scene.environment),
+                     task.read(scene.instances),
+                     task.device().info().technology == "cpu" ? scene.host_tree : nullptr};
 }
 
 /// Where all pixels have samples.
@@ -138,7 +147,8 @@ SceneDomains::SceneDomains(PreparedScene& scene)
       finishes("finishes", std::span(scene.finishes)),
       albedos("albedos", std::span(scene.albedos)),
       environment("environment", std::span(scene.environment)),
-      instances("instances", std::span(scene.instances)) {}
+      instances("instances", std::span(scene.instances)),
+      host_tree(scene.host_tree.nodes.empty() ? nullptr : &scene.host_tree) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {

@@ -29,6 +29,9 @@ struct SceneDomains {
     headrace::Domain<AlbedoEntry> albedos;
     headrace::Domain<EnvironmentCell> environment;
     headrace::Domain<Instance> instances;
+    /// For CPUs, which read it where it is, in the PreparedScene: one copy for all of them. Null: they walk
+    /// through `nodes`, as other devices do.
+    const WideTree* host_tree;
 };
 
 /// Adds samples of each pixel to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.

@@ -9,6 +9,8 @@
 
 namespace path_tracer {
 
+struct WideTree;
+
 struct SceneView {
     headrace::View<const BvhNode> nodes;
     headrace::View<const Triangle> triangles;     ///< in the order of the leaves
@@ -28,6 +30,7 @@ struct SceneView {
     headrace::View<const AlbedoEntry> albedos;
     headrace::View<const EnvironmentCell> environment;
     headrace::View<const Instance> instances; ///< that leaves name
+    const WideTree* host_tree = nullptr;      ///< for CPUs, in the host's memory; or null
 };
 
 /// For the few rays that walk again: the first walk has checked indices.

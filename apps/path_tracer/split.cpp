@@ -130,8 +130,7 @@ Split object_split(std::span<const Reference> references, const Bounds& bounds) 
     return cheapest(histogram, rulers, references.size(), false);
 }
 
-Split spatial_split(std::span<const Reference> references, const Bounds& bounds,
-                    std::span<const Triangle> triangles) {
+Split spatial_split(std::span<const Reference> references, const Bounds& bounds, const Shapes& shapes) {
     const Ruler rulers[3] = {{bounds.box, 0}, {bounds.box, 1}, {bounds.box, 2}};
     const auto histogram =
         sum_over<Histogram>(references, [&](std::span<const Reference> part, Histogram sum) {
@@ -146,7 +145,7 @@ Split spatial_split(std::span<const Reference> references, const Bounds& bounds,
                     ++row[last].ends;
                     Reference rest = reference;
                     for (unsigned bin = first; bin < last; ++bin) {
-                        auto [below, above] = cut(rest, triangles[rest.index], axis, ruler.plane(bin + 1));
+                        auto [below, above] = shapes.cut(rest, axis, ruler.plane(bin + 1));
                         row[bin].box.add(below.box);
                         rest = above;
                     }
@@ -157,8 +156,7 @@ Split spatial_split(std::span<const Reference> references, const Bounds& bounds,
     return cheapest(histogram, rulers, references.size(), true);
 }
 
-Sides divide(std::vector<Reference> references, const Split& split, std::span<const Triangle> triangles,
-             std::size_t most) {
+Sides divide(std::vector<Reference> references, const Split& split, const Shapes& shapes, std::size_t most) {
     Sides sides;
     if (!split.cuts_references) {
         const auto first_above =
@@ -188,7 +186,7 @@ Sides divide(std::vector<Reference> references, const Split& split, std::span<co
           count_above = static_cast<float>(sides.above.size() + across.size());
     std::vector<std::pair<Reference, Reference>> parts;
     for (const Reference& reference : across) {
-        parts.push_back(cut(reference, triangles[reference.index], split.axis, split.plane));
+        parts.push_back(shapes.cut(reference, split.axis, split.plane));
         below.add(parts.back().first.box);
         above.add(parts.back().second.box);
     }

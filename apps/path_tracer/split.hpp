@@ -32,13 +32,13 @@ struct Split {
 
 /// The cheapest cut through space: references that lie on both sides are themselves cut.
 [[nodiscard]] Split spatial_split(std::span<const Reference> references, const Bounds& bounds,
-                                  std::span<const Triangle> triangles);
+                                  const Shapes& shapes);
 
 /// Divides by `split`. `most` references may result.
 struct Sides {
     std::vector<Reference> below, above;
 };
-[[nodiscard]] Sides divide(std::vector<Reference> references, const Split& split,
-                           std::span<const Triangle> triangles, std::size_t most);
+[[nodiscard]] Sides divide(std::vector<Reference> references, const Split& split, const Shapes& shapes,
+                           std::size_t most);
 
 } // namespace path_tracer

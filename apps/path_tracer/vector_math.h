@@ -32,6 +32,8 @@ HEADRACE_FUNCTION Float3 cross_of(Float3 a, Float3 b) {
     return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
+HEADRACE_FUNCTION bool is_same_point(Float3 a, Float3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
 HEADRACE_FUNCTION Rgb rgb(float r, float g, float b) {
     const Rgb c = {r, g, b};
     return c;

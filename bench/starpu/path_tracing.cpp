@@ -48,6 +48,7 @@ public:
                 std::uint32_t tasks)
         : frame_(frame),
           samples_(samples),
+          host_tree_(scene.host_tree.nodes.empty() ? nullptr : &scene.host_tree),
           program_(source(), std::string("-cl-fp32-correctly-rounded-divide-sqrt -DSHADING=") +
                                  std::to_string(frame.shading)),
           tasks_(cut(this, (frame.height + rows_of_band - 1) / rows_of_band, tasks)),
@@ -124,7 +125,8 @@ private:
                               {},
                               {},
                               {},
-                              {}};
+                              {},
+                              problem.host_tree_};
         const headrace::Sum<Rgb> film{part - first, {}};
         if (problem.frame_.shading == SHADING_CORNERS)
             problem.run_kernel(TracePathWithCorners{scene, problem.frame_, {}, film}, first, count);
@@ -147,6 +149,7 @@ private:
 
     Frame frame_;
     std::uint32_t samples_;
+    const WideTree* host_tree_; ///< for CPUs, as Headrace has it
     StarPuProgram program_;
     std::vector<Bands> tasks_;
     StarPuVectors vectors_;

@@ -190,7 +190,11 @@ void expect_reference_hits(const Scene& scene, std::mt19937& random, int rays) {
         if (i % 4 == 0) direction = {i % 8 == 0 ? 1.0f : -1.0f, 0, 0};
         if (i % 7 == 0) direction.y = 0;
         direction = normalised(direction);
-        const Hit hit = nearest_hit(view_of(prepared), placed(prepared, origin, direction));
+        const SceneView view = view_of(prepared);
+        const Ray ray = placed(prepared, origin, direction);
+        // That of CPUs, and that of all other devices.
+        const Hit hit = i % 2 == 0 ? nearest_hit(std::integral_constant<int, SHADING_FULL>{}, &view, &ray)
+                                   : nearest_hit(view, ray);
         const double distance = double{hit.distance} / prepared.placement.scale;
         const auto reference =
             reference_hit(plain, {origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z});
@@ -244,9 +248,12 @@ TEST(Intersection, NoRayLeavesAClosedMesh) {
         const Triangle& triangle = triangles[random() % triangles.size()];
         const float along = i % 4 == 0 ? 0.0f : 0.5f + 0.5f * uniform(random);
         if (i % 2 == 0) direction = triangle.a * (1 - along) + triangle.b * along - origin;
-        ASSERT_NE(nearest_hit(view_of(prepared), placed(prepared, origin, normalised(direction))).triangle,
+        const SceneView view = view_of(prepared);
+        const Ray ray = placed(prepared, origin, normalised(direction));
+        ASSERT_NE(nearest_hit(view, ray).triangle, PATH_TRACER_NO_TRIANGLE) << "ray " << i;
+        ASSERT_NE(nearest_hit(std::integral_constant<int, SHADING_FULL>{}, &view, &ray).triangle,
                   PATH_TRACER_NO_TRIANGLE)
-            << "ray " << i;
+            << "ray " << i << ", on a CPU";
     }
 }
 

@@ -29,7 +29,7 @@ SceneView view_of(const PreparedScene& scene) {
             view(scene.textures),       view(scene.texture_levels),
             view(scene.texels),         view(scene.finishes),
             view(scene.albedos),        view(scene.environment),
-            view(scene.instances)};
+            view(scene.instances),      scene.host_tree.nodes.empty() ? nullptr : &scene.host_tree};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
