@@ -1,5 +1,6 @@
 // tests/end_to_end/ranks.hpp - a program as several ranks of MPI on this machine.
 #pragma once
+#include "core/scratch_folder.hpp"
 #include "end_to_end/program.hpp"
 
 #include <gtest/gtest.h>
@@ -40,6 +41,10 @@ inline constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=
 inline void prepare_ranks() {
     if (mpirun.empty()) GTEST_SKIP() << "this build has no MPI, or there is no mpirun on this machine";
     for (const auto& [name, value] : environment) setenv(name, value, 1);
+    // In a folder that all share, two that begin at once fail, if neither finds what both make there.
+    static const test::ScratchFolder sessions;
+    for (const char* const name : {"OMPI_MCA_orte_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"})
+        setenv(name, sessions.path().c_str(), 1);
 }
 
 inline std::string quoted(const std::string& word) { return std::string("'").append(word).append("'"); }

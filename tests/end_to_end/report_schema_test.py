@@ -120,7 +120,9 @@ class ReportSchema(unittest.TestCase):
         folder = pathlib.Path(cls.folder.name)
         for name, text in (("s.obj", TRIANGLE), ("two.toml", TWO_CPUS), ("two.mci", "\n".join(MCI) + "\n")):
             (folder / name).write_text(text)
-        environment = dict(os.environ, HEADRACE_CALIBRATIONS=str(folder / "calibrations.json"), **MPI)
+        # Open MPI begins in a folder of its own: in a shared one, two that begin at once may fail.
+        environment = dict(os.environ, HEADRACE_CALIBRATIONS=str(folder / "calibrations.json"),
+                           OMPI_MCA_orte_tmpdir_base=str(folder), PRTE_MCA_prte_tmpdir_base=str(folder), **MPI)
 
         def output_of(*command):
             ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)

@@ -467,7 +467,7 @@ TEST(ResumableUnits, DoNotWaitForAllCalls) {
     drain(engine, 0, hits);
     EXPECT_EQ(calls.now, hits);
     // A step within 32 turns for each of two phases. Other turns are calls.
-    EXPECT_LE(calls.seen, (LoneWalk::steps + 2) * 2 * phase_patience * lanes);
+    EXPECT_LE(calls.seen, std::uint64_t{LoneWalk::steps + 2} * 2 * phase_patience * lanes);
 }
 
 // ---- the rule --------------------------------------------------------------------------------------------
