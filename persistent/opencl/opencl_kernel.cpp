@@ -199,6 +199,7 @@ private:
         static std::mutex mutex;
         static std::set<std::pair<cl_program, std::size_t>> known; // few: a process keeps its programs
         cl_program program = nullptr;
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): a handle of OpenCL is a pointer
         check(clGetKernelInfo(native_.get(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
               "clGetKernelInfo");
         const std::scoped_lock lock(mutex);
