@@ -49,6 +49,11 @@ inline Box box_of(const Triangle& triangle) {
     return box;
 }
 
+/// The order in which triangles with the same corners count: see comes_before.
+inline std::array<uint32_t, 3> twin_key(const Triangle& triangle, uint32_t index) {
+    return {triangle.id, triangle.material, index};
+}
+
 /// Two triangles, by their indices, or one: then the second is PATH_TRACER_NO_TRIANGLE.
 using PairOfTriangles = std::array<uint32_t, 2>;
 

@@ -6,6 +6,7 @@
 #include <tbb/parallel_invoke.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -129,11 +130,19 @@ private:
         return node;
     }
 
+    [[nodiscard]] std::array<uint32_t, 3> key_of(uint32_t index) const {
+        return twin_key(shapes_.triangles[index], index);
+    }
+
     /// Puts a leaf's triangles in order; returns it as a child.
     [[nodiscard]] uint32_t append(const BuildNode& leaf, Bvh& to) const {
         if (is_of_instances()) return leaf.references.front().index << 4 | PATH_TRACER_INSTANCE;
         const auto first = static_cast<uint32_t>(to.order.size());
         for (const Reference& reference : leaf.references) to.order.push_back(reference.index);
+        // Of triangles with the same corners the first in a leaf is met: the one that exact_test.h chooses.
+        if (shapes_.pairs.empty())
+            std::sort(to.order.begin() + first, to.order.end(),
+                      [this](uint32_t one, uint32_t other) { return key_of(one) < key_of(other); });
         return first << 4 | static_cast<uint32_t>(leaf.references.size());
     }
 

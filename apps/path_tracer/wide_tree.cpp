@@ -72,12 +72,12 @@ bool has_same_corners(const Triangle& one, const Triangle& other) {
 }
 
 /// The first of all triangles with the same corners in the same order and one id: these are met at one
-/// distance, and then the lowest number counts.
+/// distance, and then the first counts.
 std::vector<uint32_t> without_repetitions(std::span<const Triangle> triangles) {
     std::vector<uint32_t> by_id(triangles.size());
     std::iota(by_id.begin(), by_id.end(), 0u);
     tbb::parallel_sort(by_id.begin(), by_id.end(), [&](uint32_t one, uint32_t other) {
-        return std::pair{triangles[one].id, one} < std::pair{triangles[other].id, other};
+        return twin_key(triangles[one], one) < twin_key(triangles[other], other);
     });
     std::vector<uint32_t> first;
     std::size_t of_this_id = 0; // where they begin in `first`

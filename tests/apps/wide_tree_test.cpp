@@ -35,16 +35,16 @@ Scene room() {
     builder.material(lambert(0.5f)).box({-1, -1, -1}, {1, 1, 1}).box({-0.5f, 0, -1}, {0.5f, 1, 0.5f});
     return builder.scene();
 }
-/// The same triangles again and again, with corners in all orders.
+/// The same triangles again and again, with corners in all orders and several materials.
 Scene repeated(std::mt19937& random) {
     SceneBuilder builder;
-    builder.material(lambert(0.5f));
     std::uniform_real_distribution<float> uniform(-1, 1);
     const auto point = [&] { return Float3{uniform(random), uniform(random), uniform(random)}; };
     for (int i = 0; i < 40; ++i) {
         const Float3 a = point(), b = point(), c = point();
         for (const auto& [one, two, three] : {std::array{a, b, c}, {a, b, c}, {b, a, c}, {c, a, b}})
-            builder.triangle(wide(one), wide(two), wide(three));
+            builder.material(lambert(0.1f * static_cast<float>(1 + random() % 5)))
+                .triangle(wide(one), wide(two), wide(three));
     }
     return builder.scene();
 }
@@ -235,6 +235,7 @@ void expect_same(const PreparedScene& scene, const Hit& hit, const Hit& expected
     if (expected.triangle == PATH_TRACER_NO_TRIANGLE) return;
     const Triangle &triangle = scene.triangles[hit.triangle], &other = scene.triangles[expected.triangle];
     ASSERT_EQ(triangle.id, other.id);
+    ASSERT_EQ(triangle.material, other.material);
     ASSERT_TRUE(is_same_point(triangle.a, other.a) && is_same_point(triangle.b, other.b));
     ASSERT_EQ(hit.distance, expected.distance);
     ASSERT_EQ(hit.u, expected.u);
