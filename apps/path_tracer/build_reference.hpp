@@ -101,6 +101,15 @@ struct Shapes {
     std::span<const Triangle> triangles;
     std::span<const PairOfTriangles> pairs = {};
 
+    /// visit(triangle) for each that the reference is a part of.
+    template <class Visit>
+    void for_each_triangle(const Reference& reference, const Visit& visit) const {
+        if (pairs.empty()) return visit(triangles[reference.index]);
+        const auto [first, second] = pairs[reference.index];
+        visit(triangles[first]);
+        if (second != PATH_TRACER_NO_TRIANGLE) visit(triangles[second]);
+    }
+
     /// Both sides of a plane across `axis`, which goes through the reference's box. Either may be empty.
     [[nodiscard]] std::pair<Reference, Reference> cut(const Reference& reference, int axis,
                                                       float plane) const {

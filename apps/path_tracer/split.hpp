@@ -7,14 +7,9 @@
 
 namespace path_tracer {
 
-/// The references of a node, and what surrounds them and their centres.
+/// What surrounds the references of a node, and their centres.
 struct Bounds {
     Box box, centres;
-
-    void add(const Bounds& other) {
-        box.add(other.box);
-        centres.add(other.centres);
-    }
 };
 [[nodiscard]] Bounds bounds_of(std::span<const Reference> references);
 
@@ -23,22 +18,27 @@ struct Split {
     float cost = std::numeric_limits<float>::max();
     int axis = -1; ///< -1: there is none
     float plane = 0;
-    bool cuts_references = false; ///< else those with their centre below the plane go left
-    float overlap = 0;            ///< half the area of what both sides share
+    bool cuts_references = false;   ///< else those with their centre below the plane go left
+    float overlap = 0;              ///< half the area of what both sides share
+    float cost_without_overlap = 0; ///< if each side ended in the middle of what they share
 };
 
 /// The cheapest cut between references, by their centres.
 [[nodiscard]] Split object_split(std::span<const Reference> references, const Bounds& bounds);
 
-/// The cheapest cut through space: references that lie on both sides are themselves cut.
+/// The cheapest cut through space: references that lie on both sides are themselves cut. Across the longest
+/// axis, or `axis_between`, which is that of object_split: the third one is hardly ever better.
 [[nodiscard]] Split spatial_split(std::span<const Reference> references, const Bounds& bounds,
-                                  const Shapes& shapes);
+                                  const Shapes& shapes, int axis_between);
 
-/// Divides by `split`. `most` references may result.
+/// Both sides of a cut: parts of what was cut, or, if references are cut, of `below_cut` and `above_cut`.
 struct Sides {
-    std::vector<Reference> below, above;
+    std::span<Reference> below, above;
+    std::vector<Reference> below_cut, above_cut;
 };
-[[nodiscard]] Sides divide(std::vector<Reference> references, const Split& split, const Shapes& shapes,
+
+/// Divides by `split`, and moves the references for it. `most` references may result.
+[[nodiscard]] Sides divide(std::span<Reference> references, const Split& split, const Shapes& shapes,
                            std::size_t most);
 
 } // namespace path_tracer

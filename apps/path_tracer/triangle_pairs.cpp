@@ -1,6 +1,8 @@
 // apps/path_tracer/triangle_pairs.cpp - see wide_tree.hpp.
 #include "wide_tree.hpp"
 
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -18,31 +20,58 @@ Corner corner_of(Float3 point) { // + 0: -0 equals 0
             std::bit_cast<uint32_t>(point.z + 0.0f)};
 }
 
+/// An edge between two corners. Triangles that share it have the same hash for it; others hardly ever do.
 struct Edge {
-    Corner one, other; ///< the lower one first
+    std::uint64_t hash;
     uint32_t triangle;
+    uint32_t first_corner; ///< 0, 1 or 2; or 3: it is none
 
-    [[nodiscard]] bool is_on(const Edge& edge) const { return one == edge.one && other == edge.other; }
-    bool operator<(const Edge& edge) const {
-        return std::tie(one, other, triangle) < std::tie(edge.one, edge.other, edge.triangle);
+    bool operator<(const Edge& other) const {
+        return std::tie(hash, triangle, first_corner) <
+               std::tie(other.hash, other.triangle, other.first_corner);
     }
 };
 
-std::vector<Edge> edges_of(std::span<const Triangle> triangles) {
-    std::vector<Edge> edges;
-    edges.reserve(3 * triangles.size());
-    for (uint32_t i = 0; i < triangles.size(); ++i) {
-        const Corner corners[3] = {corner_of(triangles[i].a), corner_of(triangles[i].b),
-                                   corner_of(triangles[i].c)};
-        // Of a needle that floats see as a line, no edge is the common one of two triangles.
-        if (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0]) continue;
-        for (int k = 0; k < 3; ++k) {
-            const Corner from = corners[k], to = corners[(k + 1) % 3];
-            edges.push_back({std::min(from, to), std::max(from, to), i});
-        }
+std::uint64_t mixed(std::uint64_t hash, const Corner& corner) {
+    for (const uint32_t part : corner) {
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
     }
+    return hash;
+}
+
+/// The lower one first.
+using Corners = std::pair<Corner, Corner>;
+Corners ends_of(const Triangle& triangle, uint32_t first_corner) {
+    const Float3 corners[3] = {triangle.a, triangle.b, triangle.c};
+    return std::minmax({corner_of(corners[first_corner]), corner_of(corners[(first_corner + 1) % 3])});
+}
+
+/// Sorted, so that triangles that share an edge are neighbours.
+std::vector<Edge> edges_of(std::span<const Triangle> triangles) {
+    std::vector<Edge> edges(3 * triangles.size());
+    tbb::parallel_for(std::size_t{0}, triangles.size(), [&](std::size_t i) {
+        const Triangle& triangle = triangles[i];
+        // Of a needle that floats see as a line, no edge is the common one of two triangles.
+        const bool is_line = is_same_point(triangle.a, triangle.b) || is_same_point(triangle.b, triangle.c) ||
+                             is_same_point(triangle.c, triangle.a);
+        for (uint32_t k = 0; k < 3; ++k) {
+            const auto [low, high] = ends_of(triangle, k);
+            Edge& edge = edges[3 * i + k];
+            edge = {mixed(mixed(0, low), high), static_cast<uint32_t>(i), k};
+            if (is_line)
+                edge = {~std::uint64_t{0}, static_cast<uint32_t>(i), 3}; // at the end, out of the way
+        }
+    });
     tbb::parallel_sort(edges.begin(), edges.end());
     return edges;
+}
+
+bool are_shared(std::span<const Triangle> triangles, const Edge& one, const Edge& other) {
+    return one.hash == other.hash && one.triangle != other.triangle && one.first_corner < 3 &&
+           other.first_corner < 3 &&
+           ends_of(triangles[one.triangle], one.first_corner) ==
+               ends_of(triangles[other.triangle], other.first_corner);
 }
 
 /// Two triangles that could be a pair.
@@ -55,24 +84,31 @@ struct Candidate {
     }
 };
 
-} // namespace
-
-std::vector<PairOfTriangles> paired(std::span<const Triangle> triangles) {
+/// Sorted, the best one first.
+std::vector<Candidate> candidates_among(std::span<const Triangle> triangles) {
     const std::vector<Edge> edges = edges_of(triangles);
-    std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i + 1 < edges.size(); ++i) { // where many share an edge, its neighbours by number
-        const Edge &edge = edges[i], &next = edges[i + 1];
-        if (!edge.is_on(next) || edge.triangle == next.triangle) continue;
+    tbb::enumerable_thread_specific<std::vector<Candidate>> of_threads;
+    tbb::parallel_for(std::size_t{1}, edges.size(), [&](std::size_t i) {
+        const Edge &edge = edges[i - 1], &next = edges[i]; // where many share an edge, neighbours by number
+        if (!are_shared(triangles, edge, next)) return;
         const Box one = box_of(triangles[edge.triangle]), other = box_of(triangles[next.triangle]);
         const float apart = one.half_area() + other.half_area();
         const float share = apart > 0 ? united(one, other).half_area() / apart : 1;
-        if (share <= worth_a_pair) candidates.push_back({share, edge.triangle, next.triangle});
-    }
+        if (share <= worth_a_pair) of_threads.local().push_back({share, edge.triangle, next.triangle});
+    });
+    std::vector<Candidate> candidates;
+    for (const auto& some : of_threads) candidates.insert(candidates.end(), some.begin(), some.end());
     tbb::parallel_sort(candidates.begin(), candidates.end());
+    return candidates;
+}
+
+} // namespace
+
+std::vector<PairOfTriangles> paired(std::span<const Triangle> triangles) {
     std::vector<bool> is_taken(triangles.size());
     std::vector<PairOfTriangles> pairs;
     pairs.reserve(triangles.size());
-    for (const Candidate& candidate : candidates) {
+    for (const Candidate& candidate : candidates_among(triangles)) {
         if (is_taken[candidate.first] || is_taken[candidate.second]) continue;
         is_taken[candidate.first] = is_taken[candidate.second] = true;
         pairs.push_back({candidate.first, candidate.second});

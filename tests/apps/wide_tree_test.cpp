@@ -8,13 +8,17 @@
 #include "wide_tree.hpp"
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace path_tracer::test {
 namespace {
@@ -197,6 +201,35 @@ TEST(WideTree, PairsMostTrianglesOfAMesh) {
     }
     EXPECT_TRUE(std::ranges::all_of(taken, [](unsigned times) { return times == 1; }));
     EXPECT_GT(2 * with_two, prepared.triangles.size() * 8 / 10);
+}
+
+/// On so many threads, whether or not there are as many cores.
+template <class Build>
+auto on_threads(int threads, const Build& build) {
+    const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
+                                      static_cast<std::size_t>(threads));
+    return tbb::task_arena(threads).execute(build);
+}
+template <class T>
+bool has_same_bytes(const std::vector<T>& one, const std::vector<T>& other) {
+    return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
+}
+
+TEST(WideTree, DoesNotDependOnThreads) {
+    std::mt19937 random(9);
+    for (const Scene& scene : {soup(random, 60000, 0.05f), ball(7), decals(random), repeated(random)}) {
+        const auto prepare = [&] { return prepare_scene(scene); };
+        const PreparedScene on_one = on_threads(1, prepare);
+        for (const int threads : {2, 4}) {
+            const PreparedScene on_several = on_threads(threads, prepare);
+            EXPECT_TRUE(has_same_bytes(on_one.nodes, on_several.nodes));
+            EXPECT_TRUE(has_same_bytes(on_one.triangles, on_several.triangles));
+            EXPECT_TRUE(has_same_bytes(on_one.details, on_several.details));
+            EXPECT_TRUE(has_same_bytes(on_one.host_tree.nodes, on_several.host_tree.nodes));
+            EXPECT_TRUE(has_same_bytes(on_one.host_tree.pairs, on_several.host_tree.pairs));
+            EXPECT_EQ(on_one.host_tree.depth, on_several.host_tree.depth);
+        }
+    }
 }
 
 /// Rays from anywhere, from triangles, along axes, and to corners and edges.
