@@ -1,6 +1,7 @@
 // apps/path_tracer/wide_tree.cpp - see wide_tree.hpp.
 #include "wide_tree.hpp"
 
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -8,19 +9,17 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace path_tracer {
 namespace {
 
-/// A child of a node with two, and the box around it.
+constexpr uint32_t worth_a_thread = 4096; // nodes
+
+/// What fills a slot.
 struct Child {
     Box box;
-    uint32_t child;
-
-    [[nodiscard]] bool is_inner() const { return (child & 15u) == 0; }
-    [[nodiscard]] uint32_t place() const { return child >> 4; }
+    Branch branch;
 };
 
 Box box_around(const BvhNode& node, int which) {
@@ -72,23 +71,25 @@ bool has_same_corners(const Triangle& one, const Triangle& other) {
 }
 
 /// The first of all triangles with the same corners in the same order and one id: these are met at one
-/// distance, and then the first counts.
+/// distance, and then the first counts. By number.
 std::vector<uint32_t> without_repetitions(std::span<const Triangle> triangles) {
-    std::vector<uint32_t> by_id(triangles.size());
-    std::iota(by_id.begin(), by_id.end(), 0u);
-    tbb::parallel_sort(by_id.begin(), by_id.end(), [&](uint32_t one, uint32_t other) {
-        return twin_key(triangles[one], one) < twin_key(triangles[other], other);
-    });
+    using Key = std::array<uint32_t, 3>; // see twin_key
+    std::vector<Key> keys(triangles.size());
+    tbb::parallel_for(std::size_t{0}, keys.size(),
+                      [&](std::size_t i) { keys[i] = twin_key(triangles[i], static_cast<uint32_t>(i)); });
+    tbb::parallel_sort(keys.begin(), keys.end());
+    const auto is_repetition = [&](std::size_t i) { // mostly of the one just before
+        for (std::size_t before = i; before > 0 && keys[before - 1][0] == keys[i][0]; --before)
+            if (has_same_corners(triangles[keys[before - 1][2]], triangles[keys[i][2]])) return true;
+        return false;
+    };
+    std::vector<unsigned char> is_first(triangles.size());
+    tbb::parallel_for(std::size_t{0}, keys.size(),
+                      [&](std::size_t i) { is_first[keys[i][2]] = is_repetition(i) ? 0 : 1; });
     std::vector<uint32_t> first;
-    std::size_t of_this_id = 0; // where they begin in `first`
-    for (std::size_t i = 0; i < by_id.size(); ++i) {
-        const Triangle& triangle = triangles[by_id[i]];
-        if (i == 0 || triangle.id != triangles[by_id[i - 1]].id) of_this_id = first.size();
-        if (std::none_of(first.begin() + static_cast<std::ptrdiff_t>(of_this_id), first.end(),
-                         [&](uint32_t before) { return has_same_corners(triangles[before], triangle); }))
-            first.push_back(by_id[i]);
-    }
-    std::sort(first.begin(), first.end()); // neighbours in space are neighbours in memory
+    first.reserve(triangles.size());
+    for (uint32_t i = 0; i < triangles.size(); ++i)
+        if (is_first[i] != 0) first.push_back(i);
     return first;
 }
 
@@ -97,77 +98,100 @@ public:
     /// `numbers`: those that the triangles have outside
     Widening(const Bvh& bvh, std::span<const Triangle> triangles, std::span<const PairOfTriangles> pairs,
              std::span<const uint32_t> numbers)
-        : bvh_(bvh), triangles_(triangles), pairs_(pairs), numbers_(numbers) {}
+        : bvh_(bvh), triangles_(triangles), pairs_(pairs), numbers_(numbers), plan_(plan_of_collapse(bvh)) {}
 
     WideTree run() {
-        tree_.pairs.reserve(bvh_.order.size());
-        tree_.nodes.resize(1);
-        widen(0, 0, 1);
-        tree_.nodes.shrink_to_fit();
+        const Branch root = root_of(bvh_);
+        tree_.nodes.resize(plan_[0].wide_nodes);
+        tree_.pairs.resize(bvh_.order.size());
+        tree_.depth = widen(root, {0, 1, 0});
         return std::move(tree_);
     }
 
 private:
-    /// Up to eight nodes or leaves below a node with two children.
-    [[nodiscard]] std::vector<Child> children_of(uint32_t index) const {
-        const auto both = [&](uint32_t place) {
-            const BvhNode& node = bvh_.nodes[place];
-            return std::array<Child, 2>{Child{box_around(node, 0), node.child0},
-                                        Child{box_around(node, 1), node.child1}};
+    /// Where a wide node is, and from where on there is room for what is below it.
+    struct Room {
+        uint32_t node, below, pairs;
+    };
+
+    /// Up to eight nodes or leaves below a node.
+    [[nodiscard]] std::vector<Child> children_below(const Branch& branch) const {
+        std::vector<Child> children;
+        children.reserve(wide_slots);
+        const auto collect = [&](const auto& self, const Branch& from, std::size_t slots) -> void {
+            const auto both = children_of(bvh_, from);
+            const std::size_t of_first = plan_[from.place()].first[slots];
+            for (int which = 0; which < 2; ++which) {
+                const std::size_t most = which == 0 ? of_first : slots - of_first;
+                const Branch& child = both[static_cast<std::size_t>(which)];
+                const std::size_t fills = child.is_inner() ? plan_[child.place()].fills[most] : 1;
+                if (fills == 1)
+                    children.push_back({box_around(bvh_.nodes[from.place()], which), child});
+                else
+                    self(self, child, fills);
+            }
         };
-        const auto first = both(index);
-        std::vector<Child> children(first.begin(), first.end());
-        if (children[0].child == children[1].child) children.pop_back(); // see Builder::run
-        while (children.size() < wide_slots) {
-            Child* largest = nullptr;
-            for (Child& child : children)
-                if (child.is_inner() &&
-                    (largest == nullptr || child.box.half_area() > largest->box.half_area()))
-                    largest = &child;
-            if (largest == nullptr) break;
-            const auto below = both(largest->place());
-            *largest = below[0];
-            children.push_back(below[1]);
-        }
+        collect(collect, branch, wide_slots);
+        if (children[0].branch.child == children[1].branch.child) children.pop_back(); // see Builder::run
         return children;
     }
 
-    void add_pair(uint32_t position) {
+    [[nodiscard]] TrianglePair pair_at(uint32_t position) const {
         const auto [first, second] = pairs_[bvh_.order[position]];
         TrianglePair pair = make_pair_of(triangles_, first, second);
         pair.first = numbers_[first];
         if (second != PATH_TRACER_NO_TRIANGLE) pair.second = numbers_[second];
-        tree_.pairs.push_back(pair);
+        return pair;
     }
 
-    /// Fills the node `to` with what is below the node `from` of two children.
-    void widen(uint32_t from, uint32_t to, unsigned depth) {
-        tree_.depth = std::max(tree_.depth, depth);
-        const std::vector<Child> children = children_of(from);
+    /// Makes a wide node of a node, and all below it. Returns how deep it is.
+    unsigned widen(const Branch& from, Room room) {
+        const std::vector<Child> children = children_below(from);
+        WideNode& node = tree_.nodes[room.node];
+        node = node_over(children);
+        node.first_child = room.below;
+        node.first_pair = room.pairs;
+        for (const Child& child : children)
+            if (!child.branch.is_inner()) tree_.pairs[room.pairs++] = pair_at(child.branch.place());
+        // Children are neighbours, and behind them lies what is below each.
+        room.below += static_cast<uint32_t>(std::popcount(node.inner));
+        std::array<std::pair<Branch, Room>, wide_slots> inner;
+        std::size_t count = 0;
+        for (const Child& child : children) {
+            if (!child.branch.is_inner()) continue;
+            const auto place = node.first_child + static_cast<uint32_t>(count);
+            inner[count++] = {child.branch, {place, room.below, room.pairs}};
+            room.below += plan_[child.branch.place()].wide_nodes - 1;
+            room.pairs += child.branch.leaves();
+        }
+        std::array<unsigned, wide_slots> depths{};
+        const auto go_on = [&](std::size_t i) { depths[i] = widen(inner[i].first, inner[i].second); };
+        if (from.nodes() >= worth_a_thread)
+            tbb::parallel_for(std::size_t{0}, count, go_on);
+        else
+            for (std::size_t i = 0; i < count; ++i) go_on(i);
+        return 1 + *std::ranges::max_element(depths);
+    }
+
+    /// But for the places of what is below.
+    static WideNode node_over(const std::vector<Child>& children) {
         Box around;
         for (const Child& child : children) around.add(child.box);
         WideNode node{};
         const Quantised x(around.lo.x, around.hi.x), y(around.lo.y, around.hi.y), z(around.lo.z, around.hi.z);
         node.origin = {x.origin(), y.origin(), z.origin()};
         node.steps = x.exponent() | y.exponent() << 8 | z.exponent() << 16;
-        node.first_child = static_cast<uint32_t>(tree_.nodes.size());
-        node.first_pair = static_cast<uint32_t>(tree_.pairs.size());
         for (std::size_t slot = 0; slot < children.size(); ++slot) {
-            const Child& child = children[slot];
-            node.low_x[slot] = x.low(child.box.lo.x);
-            node.low_y[slot] = y.low(child.box.lo.y);
-            node.low_z[slot] = z.low(child.box.lo.z);
-            node.high_x[slot] = x.high(child.box.hi.x);
-            node.high_y[slot] = y.high(child.box.hi.y);
-            node.high_z[slot] = z.high(child.box.hi.z);
-            (child.is_inner() ? node.inner : node.leaves) |= 1u << slot;
-            if (!child.is_inner()) add_pair(child.place());
+            const auto& [box, branch] = children[slot];
+            node.low_x[slot] = x.low(box.lo.x);
+            node.low_y[slot] = y.low(box.lo.y);
+            node.low_z[slot] = z.low(box.lo.z);
+            node.high_x[slot] = x.high(box.hi.x);
+            node.high_y[slot] = y.high(box.hi.y);
+            node.high_z[slot] = z.high(box.hi.z);
+            (branch.is_inner() ? node.inner : node.leaves) |= 1u << slot;
         }
-        tree_.nodes[to] = node;
-        tree_.nodes.resize(tree_.nodes.size() + static_cast<std::size_t>(std::popcount(node.inner)));
-        uint32_t next = node.first_child;
-        for (const Child& child : children)
-            if (child.is_inner()) widen(child.place(), next++, depth + 1);
+        return node;
     }
 
     /// Turned so that the common edge is between a and c.
@@ -198,6 +222,7 @@ private:
     std::span<const Triangle> triangles_;
     std::span<const PairOfTriangles> pairs_;
     std::span<const uint32_t> numbers_;
+    std::vector<NodePlan> plan_;
     WideTree tree_;
 };
 
@@ -205,9 +230,8 @@ private:
 
 WideTree build_wide_tree(std::span<const Triangle> triangles, float margin) {
     const std::vector<uint32_t> numbers = without_repetitions(triangles);
-    std::vector<Triangle> once;
-    once.reserve(numbers.size());
-    for (const uint32_t number : numbers) once.push_back(triangles[number]);
+    std::vector<Triangle> once(numbers.size());
+    tbb::parallel_for(std::size_t{0}, once.size(), [&](std::size_t i) { once[i] = triangles[numbers[i]]; });
     const std::vector<PairOfTriangles> pairs = paired(once);
     const Bvh bvh = build_bvh_of_pairs(once, pairs, margin);
     return Widening(bvh, once, pairs, numbers).run();

@@ -1,10 +1,8 @@
 // apps/path_tracer/wide_tree.hpp - a tree whose nodes have up to eight children, over pairs of triangles.
 #pragma once
-#include "bvh.hpp"
+#include "collapse.hpp"
 
 namespace path_tracer {
-
-constexpr std::size_t wide_slots = 8;
 
 /// Up to eight children of a node, in boxes of whole steps from `origin`. A child that is a node is at
 /// `first_child` plus the number of such children in lower slots; a pair of triangles likewise.
@@ -44,16 +42,15 @@ struct WideTree {
     unsigned depth = 0; ///< nodes on the longest way down
 };
 
-/// Makes the tree, over pairs of `triangles`, from one with two children a node: each node takes the place of
-/// those below it that are most likely to be met.
+/// Makes the tree, over pairs of `triangles`, from one with two children a node: see collapse.hpp. The same
+/// on any number of threads.
 ///
 /// Boxes     as those of build_bvh, and wider by at most 2/255 of the node's size. `margin` is positive
 /// Depth     at most PATH_TRACER_STACK nodes
 /// Repeated  of triangles with one id and the same corners in the same order, the first alone is there
 /// Errors    as build_bvh
 /// Source    Ylitie, Karras and Laine, "Efficient incoherent ray traversal on GPUs through compressed wide
-///           BVHs", HPG 2017; differs in: pairs of triangles, each alone in a leaf; the node with the largest
-///           box makes room for its children
+///           BVHs", HPG 2017; differs in: pairs of triangles, each alone in a leaf
 [[nodiscard]] WideTree build_wide_tree(std::span<const Triangle> triangles, float margin);
 
 } // namespace path_tracer
