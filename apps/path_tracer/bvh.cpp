@@ -1,5 +1,6 @@
 // apps/path_tracer/bvh.cpp - see bvh.hpp.
 #include "bvh.hpp"
+#include "parallel_array.hpp"
 #include "split.hpp"
 #include <headrace/core/error.hpp>
 
@@ -69,7 +70,7 @@ public:
         : shapes_(shapes), margin_(margin), most_depth_(most_depth) {}
 
     /// `most`: references that may become of these.
-    Bvh run(std::vector<Reference> references, std::size_t most) {
+    Bvh run(std::span<Reference> references, std::size_t most) {
         Bvh bvh;
         bvh.box = bounds_of(references).box;
         root_area_ = bvh.box.half_area();
@@ -232,19 +233,21 @@ void check_positions(std::size_t count, std::string_view what) {
 
 Bvh build_bvh(std::span<const Triangle> triangles, float margin, unsigned most_depth) {
     check_positions(triangles.size(), "triangles with an area");
-    std::vector<Reference> references(triangles.size());
-    for (uint32_t i = 0; i < references.size(); ++i) references[i] = {box_of(triangles[i]), i};
+    const ParallelArray<Reference> references(triangles.size(), [&](std::size_t i) {
+        return Reference{box_of(triangles[i]), static_cast<uint32_t>(i)};
+    });
     const auto most = static_cast<std::size_t>(most_references * static_cast<double>(triangles.size()));
-    return Builder(Shapes{triangles}, margin, most_depth).run(std::move(references), most);
+    return Builder(Shapes{triangles}, margin, most_depth).run(references.elements(), most);
 }
 
 Bvh build_bvh_of_pairs(std::span<const Triangle> triangles, std::span<const PairOfTriangles> pairs,
                        float margin, unsigned most_depth) {
     check_positions(pairs.size(), "triangles with an area");
-    std::vector<Reference> references(pairs.size());
-    for (uint32_t i = 0; i < references.size(); ++i) references[i] = {box_of(triangles, pairs[i]), i};
+    const ParallelArray<Reference> references(pairs.size(), [&](std::size_t i) {
+        return Reference{box_of(triangles, pairs[i]), static_cast<uint32_t>(i)};
+    });
     const auto most = static_cast<std::size_t>(most_references * static_cast<double>(pairs.size()));
-    return Builder(Shapes{triangles, pairs}, margin, most_depth).run(std::move(references), most);
+    return Builder(Shapes{triangles, pairs}, margin, most_depth).run(references.elements(), most);
 }
 
 Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned most_depth) {
@@ -252,7 +255,7 @@ Bvh build_bvh_of_instances(std::span<const Box> boxes, float margin, unsigned mo
     std::vector<Reference> references(boxes.size());
     for (uint32_t i = 0; i < references.size(); ++i) references[i] = {boxes[i], i};
     const std::size_t most = references.size(); // none is cut
-    return Builder({}, margin, most_depth).run(std::move(references), most);
+    return Builder({}, margin, most_depth).run(references, most);
 }
 
 uint32_t append_nodes(std::vector<BvhNode>& to, const std::vector<BvhNode>& nodes, uint32_t first_triangle) {

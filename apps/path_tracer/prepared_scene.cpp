@@ -3,11 +3,13 @@
 #include "box_test.h"
 #include "bvh.hpp"
 #include "environment_map.hpp"
+#include "parallel_array.hpp"
 #include "prepared_instances.hpp"
 #include "prepared_lights.hpp"
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -43,22 +45,26 @@ struct PlacedTriangles {
     std::vector<std::size_t> places; ///< in the scene
     std::vector<double> areas;
 
-    /// Returns how many were left out.
-    std::size_t leave_out(const std::vector<bool>& is_out) {
+    void resize(std::size_t count) {
+        triangles.resize(count);
+        details.resize(count);
+        places.resize(count);
+        areas.resize(count);
+    }
+    /// Those that are not 0. Returns how many were left out.
+    std::size_t leave_out(const std::vector<unsigned char>& is_out) {
         std::size_t kept = 0;
-        if (std::find(is_out.begin(), is_out.end(), true) == is_out.end()) return 0;
+        if (std::find_if(is_out.begin(), is_out.end(), [](auto is) { return is != 0; }) == is_out.end())
+            return 0;
         for (std::size_t i = 0; i < triangles.size(); ++i) {
-            if (is_out[i]) continue;
+            if (is_out[i] != 0) continue;
             triangles[kept] = triangles[i];
             details[kept] = details[i];
             places[kept] = places[i];
             areas[kept++] = areas[i];
         }
         const std::size_t out = triangles.size() - kept;
-        triangles.resize(kept);
-        details.resize(kept);
-        places.resize(kept);
-        areas.resize(kept);
+        resize(kept);
         return out;
     }
 };
@@ -73,19 +79,22 @@ struct SplitPoint {
 
 PlacedTriangles placed(const Scene& scene, const SceneMesh& part, const Placement& placement) {
     PlacedTriangles result;
-    result.triangles.reserve(part.count);
-    result.details.reserve(part.count);
-    for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+    result.resize(part.count);
+    std::vector<unsigned char> has_no_area(part.count);
+    tbb::parallel_for(std::size_t{0}, part.count, [&](std::size_t k) {
+        const std::size_t i = part.first + k;
         const SceneTriangle& triangle = scene.triangles[i];
         const SplitPoint a(placement.place(triangle.a)), b(placement.place(triangle.b)),
             c(placement.place(triangle.c));
         const Point normal = cross(b.sum() - a.sum(), c.sum() - a.sum());
-        if (!(largest_part(normal) > 0)) continue;
-        result.triangles.push_back({a.high, triangle.material, b.high, static_cast<uint32_t>(i), c.high, 0});
-        result.details.push_back({rounded(normalised(normal)), a.low, b.low, c.low});
-        result.places.push_back(i);
-        result.areas.push_back(0.5 * length(normal));
-    }
+        has_no_area[k] = largest_part(normal) > 0 ? 0 : 1;
+        if (has_no_area[k] != 0) return;
+        result.triangles[k] = {a.high, triangle.material, b.high, static_cast<uint32_t>(i), c.high, 0};
+        result.details[k] = {rounded(normalised(normal)), a.low, b.low, c.low};
+        result.places[k] = i;
+        result.areas[k] = 0.5 * length(normal);
+    });
+    result.leave_out(has_no_area);
     return result;
 }
 
@@ -109,30 +118,39 @@ std::size_t join_twins(const Scene& scene, PlacedTriangles& placed) {
         std::sort(corners.begin(), corners.end());
         return corners;
     };
-    std::vector<std::pair<std::uint64_t, uint32_t>> hashes(placed.triangles.size());
-    for (uint32_t i = 0; i < hashes.size(); ++i) {
+    using Hashed = std::pair<std::uint64_t, uint32_t>;
+    const ParallelArray<Hashed> all(placed.triangles.size(), [&](std::size_t i) {
         std::uint64_t hash = 0;
-        for (const auto& corner : corners_of(i))
+        for (const auto& corner : corners_of(static_cast<uint32_t>(i)))
             for (const double value : corner) // + 0: -0 equals 0
                 hash = (hash ^ std::bit_cast<std::uint64_t>(value + 0.0)) * 0x9E3779B97F4A7C15u,
                 hash ^= hash >> 29;
-        hashes[i] = {hash, i};
-    }
+        return Hashed{hash, static_cast<uint32_t>(i)};
+    });
+    const std::span<Hashed> hashes = all.elements();
     tbb::parallel_sort(hashes.begin(), hashes.end());
-    std::vector<bool> is_hidden(placed.triangles.size());
+    std::vector<unsigned char> is_hidden(placed.triangles.size());
     const auto opaque = [&](uint32_t i) { return is_opaque(scene.materials[placed.triangles[i].material]); };
-    std::vector<uint32_t> twins;
-    for (std::size_t begin = 0, end; begin < hashes.size(); begin = end) {
+    tbb::parallel_for(std::size_t{0}, placed.triangles.size(), [&](std::size_t i) {
+        if (!opaque(static_cast<uint32_t>(i))) placed.triangles[i].id |= PATH_TRACER_HAS_HOLES;
+    });
+    const auto has_hash_of = [&](std::size_t i, std::size_t other) {
+        return hashes[i].first == hashes[other].first;
+    };
+    tbb::parallel_for(std::size_t{0}, hashes.size(), [&](std::size_t begin) {
+        const bool begins = begin == 0 || !has_hash_of(begin - 1, begin);
+        if (!begins || begin + 1 == hashes.size() || !has_hash_of(begin + 1, begin)) return;
         const uint32_t first = hashes[begin].second;
-        twins.assign(1, first);
-        for (end = begin + 1; end < hashes.size() && hashes[end].first == hashes[begin].first; ++end)
-            if (corners_of(first) == corners_of(hashes[end].second)) twins.push_back(hashes[end].second);
+        std::vector<uint32_t> twins(1, first);
+        for (std::size_t i = begin + 1; i < hashes.size() && has_hash_of(i, begin); ++i)
+            if (corners_of(first) == corners_of(hashes[i].second)) twins.push_back(hashes[i].second);
         const bool has_opaque = std::any_of(twins.begin(), twins.end(), opaque);
+        const uint32_t id = placed.triangles[first].id & ~PATH_TRACER_HAS_HOLES;
         for (const uint32_t twin : twins) {
-            placed.triangles[twin].id = placed.triangles[first].id | (has_opaque ? 0 : PATH_TRACER_HAS_HOLES);
-            is_hidden[twin] = has_opaque && !opaque(twin);
+            placed.triangles[twin].id = id | (has_opaque ? 0 : PATH_TRACER_HAS_HOLES);
+            is_hidden[twin] = has_opaque && !opaque(twin) ? 1 : 0;
         }
-    }
+    });
     return placed.leave_out(is_hidden);
 }
 
@@ -257,12 +275,18 @@ public:
         prepared_.hidden += join_twins(scene_, given);
         Bvh bvh = build_bvh(given.triangles, margin, most_depth);
         const auto before = static_cast<uint32_t>(areas_.size());
-        for (const uint32_t index : bvh.order) {
-            prepared_.triangles.push_back(given.triangles[index]);
-            prepared_.details.push_back(given.details[index]);
-            places_.push_back(given.places[index]);
-            order_.push_back(before + index);
-        }
+        const std::size_t first = order_.size(), all = first + bvh.order.size();
+        prepared_.triangles.resize(all);
+        prepared_.details.resize(all);
+        places_.resize(all);
+        order_.resize(all);
+        tbb::parallel_for(first, all, [&](std::size_t i) {
+            const uint32_t index = bvh.order[i - first];
+            prepared_.triangles[i] = given.triangles[index];
+            prepared_.details[i] = given.details[index];
+            places_[i] = given.places[index];
+            order_[i] = before + index;
+        });
         areas_.insert(areas_.end(), given.areas.begin(), given.areas.end());
         return bvh;
     }
@@ -295,10 +319,13 @@ void prepare_triangles(const Scene& scene, Gathering& gathering, PreparedScene& 
     PlacedInstances placed = place_instances(scene, meshes, prepared.placement);
     if (placed.instances.empty()) {
         const uint32_t first = gathering.count();
-        const std::optional<Bvh> bvh =
+        std::optional<Bvh> bvh =
             gathering.add(single, prepared.placement, PATH_TRACER_BOX_MARGIN, PATH_TRACER_STACK);
         if (!bvh) check_positions(0, "triangles with an area");
-        append_nodes(prepared.nodes, bvh->nodes, first);
+        if (first == 0)
+            prepared.nodes = std::move(bvh->nodes);
+        else
+            append_nodes(prepared.nodes, bvh->nodes, first);
         return;
     }
     const float margin = placed.box_margin();

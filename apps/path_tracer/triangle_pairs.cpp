@@ -1,4 +1,5 @@
 // apps/path_tracer/triangle_pairs.cpp - see wide_tree.hpp.
+#include "parallel_array.hpp"
 #include "wide_tree.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
@@ -20,17 +21,19 @@ Corner corner_of(Float3 point) { // + 0: -0 equals 0
             std::bit_cast<uint32_t>(point.z + 0.0f)};
 }
 
-/// An edge between two corners. Triangles that share it have the same hash for it; others hardly ever do.
+/// An edge of a triangle. Those with the same ends have the same hash, others hardly ever do.
 struct Edge {
     std::uint64_t hash;
     uint32_t triangle;
-    uint32_t first_corner; ///< 0, 1 or 2; or 3: it is none
+    uint32_t first_corner; ///< 0, 1 or 2
 
     bool operator<(const Edge& other) const {
         return std::tie(hash, triangle, first_corner) <
                std::tie(other.hash, other.triangle, other.first_corner);
     }
 };
+/// The hash of what is no edge.
+constexpr std::uint64_t no_edge = ~std::uint64_t{0};
 
 std::uint64_t mixed(std::uint64_t hash, const Corner& corner) {
     for (const uint32_t part : corner) {
@@ -47,31 +50,36 @@ Corners ends_of(const Triangle& triangle, uint32_t first_corner) {
     return std::minmax({corner_of(corners[first_corner]), corner_of(corners[(first_corner + 1) % 3])});
 }
 
-/// Sorted, so that triangles that share an edge are neighbours.
-std::vector<Edge> edges_of(std::span<const Triangle> triangles) {
-    std::vector<Edge> edges(3 * triangles.size());
-    tbb::parallel_for(std::size_t{0}, triangles.size(), [&](std::size_t i) {
-        const Triangle& triangle = triangles[i];
-        // Of a needle that floats see as a line, no edge is the common one of two triangles.
-        const bool is_line = is_same_point(triangle.a, triangle.b) || is_same_point(triangle.b, triangle.c) ||
-                             is_same_point(triangle.c, triangle.a);
-        for (uint32_t k = 0; k < 3; ++k) {
-            const auto [low, high] = ends_of(triangle, k);
-            Edge& edge = edges[3 * i + k];
-            edge = {mixed(mixed(0, low), high), static_cast<uint32_t>(i), k};
-            if (is_line)
-                edge = {~std::uint64_t{0}, static_cast<uint32_t>(i), 3}; // at the end, out of the way
-        }
-    });
-    tbb::parallel_sort(edges.begin(), edges.end());
-    return edges;
+Edge edge_of(std::span<const Triangle> triangles, std::size_t number) {
+    const Triangle& triangle = triangles[number / 3];
+    const auto index = static_cast<uint32_t>(number / 3), first_corner = static_cast<uint32_t>(number % 3);
+    // Of a needle that floats see as a line, no edge is the common one of two triangles.
+    if (is_same_point(triangle.a, triangle.b) || is_same_point(triangle.b, triangle.c) ||
+        is_same_point(triangle.c, triangle.a))
+        return {no_edge, index, first_corner};
+    const auto [low, high] = ends_of(triangle, first_corner);
+    return {mixed(mixed(0, low), high), index, first_corner};
 }
 
-bool are_shared(std::span<const Triangle> triangles, const Edge& one, const Edge& other) {
-    return one.hash == other.hash && one.triangle != other.triangle && one.first_corner < 3 &&
-           other.first_corner < 3 &&
-           ends_of(triangles[one.triangle], one.first_corner) ==
-               ends_of(triangles[other.triangle], other.first_corner);
+/// For each edge of each triangle the next triangle with an edge of the same hash, by number; or
+/// PATH_TRACER_NO_TRIANGLE.
+std::vector<std::array<uint32_t, 3>> next_at_edges(std::span<const Triangle> triangles) {
+    const ParallelArray<Edge> edges(3 * triangles.size(),
+                                    [&](std::size_t i) { return edge_of(triangles, i); });
+    tbb::parallel_sort(edges.elements().begin(), edges.elements().end());
+    std::vector<std::array<uint32_t, 3>> next(triangles.size());
+    tbb::parallel_for(std::size_t{0}, edges.size(), [&](std::size_t i) {
+        const Edge& edge = edges[i];
+        const bool is_shared = i + 1 < edges.size() && edges[i + 1].hash == edge.hash && edge.hash != no_edge;
+        next[edge.triangle][edge.first_corner] = is_shared ? edges[i + 1].triangle : PATH_TRACER_NO_TRIANGLE;
+    });
+    return next;
+}
+
+/// Whether the second has that edge of the first, too.
+bool are_at_edge(const Triangle& first, uint32_t first_corner, const Triangle& second) {
+    const Corners ends = ends_of(first, first_corner);
+    return ends == ends_of(second, 0) || ends == ends_of(second, 1) || ends == ends_of(second, 2);
 }
 
 /// Two triangles that could be a pair.
@@ -86,15 +94,19 @@ struct Candidate {
 
 /// Sorted, the best one first.
 std::vector<Candidate> candidates_among(std::span<const Triangle> triangles) {
-    const std::vector<Edge> edges = edges_of(triangles);
+    const auto next = next_at_edges(triangles);
     tbb::enumerable_thread_specific<std::vector<Candidate>> of_threads;
-    tbb::parallel_for(std::size_t{1}, edges.size(), [&](std::size_t i) {
-        const Edge &edge = edges[i - 1], &next = edges[i]; // where many share an edge, neighbours by number
-        if (!are_shared(triangles, edge, next)) return;
-        const Box one = box_of(triangles[edge.triangle]), other = box_of(triangles[next.triangle]);
-        const float apart = one.half_area() + other.half_area();
-        const float share = apart > 0 ? united(one, other).half_area() / apart : 1;
-        if (share <= worth_a_pair) of_threads.local().push_back({share, edge.triangle, next.triangle});
+    tbb::parallel_for(std::size_t{0}, triangles.size(), [&](std::size_t i) { // neighbours are near in memory
+        const Triangle& triangle = triangles[i];
+        for (uint32_t k = 0; k < 3; ++k) {
+            const uint32_t other = next[i][k];
+            if (other == PATH_TRACER_NO_TRIANGLE || other == i || !are_at_edge(triangle, k, triangles[other]))
+                continue;
+            const Box box = box_of(triangle), other_box = box_of(triangles[other]);
+            const float apart = box.half_area() + other_box.half_area();
+            const float share = apart > 0 ? united(box, other_box).half_area() / apart : 1;
+            if (share <= worth_a_pair) of_threads.local().push_back({share, static_cast<uint32_t>(i), other});
+        }
     });
     std::vector<Candidate> candidates;
     for (const auto& some : of_threads) candidates.insert(candidates.end(), some.begin(), some.end());

@@ -1,5 +1,6 @@
 // apps/path_tracer/wide_tree.cpp - see wide_tree.hpp.
 #include "wide_tree.hpp"
+#include "parallel_array.hpp"
 
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -74,10 +75,9 @@ bool has_same_corners(const Triangle& one, const Triangle& other) {
 /// distance, and then the first counts. By number.
 std::vector<uint32_t> without_repetitions(std::span<const Triangle> triangles) {
     using Key = std::array<uint32_t, 3>; // see twin_key
-    std::vector<Key> keys(triangles.size());
-    tbb::parallel_for(std::size_t{0}, keys.size(),
-                      [&](std::size_t i) { keys[i] = twin_key(triangles[i], static_cast<uint32_t>(i)); });
-    tbb::parallel_sort(keys.begin(), keys.end());
+    const ParallelArray<Key> keys(
+        triangles.size(), [&](std::size_t i) { return twin_key(triangles[i], static_cast<uint32_t>(i)); });
+    tbb::parallel_sort(keys.elements().begin(), keys.elements().end());
     const auto is_repetition = [&](std::size_t i) { // mostly of the one just before
         for (std::size_t before = i; before > 0 && keys[before - 1][0] == keys[i][0]; --before)
             if (has_same_corners(triangles[keys[before - 1][2]], triangles[keys[i][2]])) return true;
@@ -230,11 +230,10 @@ private:
 
 WideTree build_wide_tree(std::span<const Triangle> triangles, float margin) {
     const std::vector<uint32_t> numbers = without_repetitions(triangles);
-    std::vector<Triangle> once(numbers.size());
-    tbb::parallel_for(std::size_t{0}, once.size(), [&](std::size_t i) { once[i] = triangles[numbers[i]]; });
-    const std::vector<PairOfTriangles> pairs = paired(once);
-    const Bvh bvh = build_bvh_of_pairs(once, pairs, margin);
-    return Widening(bvh, once, pairs, numbers).run();
+    const ParallelArray<Triangle> once(numbers.size(), [&](std::size_t i) { return triangles[numbers[i]]; });
+    const std::vector<PairOfTriangles> pairs = paired(once.elements());
+    const Bvh bvh = build_bvh_of_pairs(once.elements(), pairs, margin);
+    return Widening(bvh, once.elements(), pairs, numbers).run();
 }
 
 } // namespace path_tracer
