@@ -24,6 +24,13 @@ public:
                           [&](std::size_t i) { std::construct_at(elements_.data() + i, make(i)); });
     }
 
+    /// Elements say nothing until they are set.
+    explicit ParallelArray(std::size_t count) requires std::is_trivially_default_constructible_v<T>
+        : memory_(std::make_unique_for_overwrite<std::byte[]>(count * sizeof(T))),
+          elements_(reinterpret_cast<T*>(memory_.get()), count) {}
+
+    /// Leaves out all from this one on.
+    void end_at(std::size_t count) { elements_ = elements_.first(count); }
     [[nodiscard]] std::span<T> elements() const { return elements_; }
     [[nodiscard]] std::size_t size() const { return elements_.size(); }
     [[nodiscard]] T& operator[](std::size_t i) const { return elements_[i]; }

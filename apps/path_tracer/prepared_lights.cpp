@@ -4,6 +4,8 @@
 #include "prepared_textures.hpp"
 #include "vector_math.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,7 @@ struct Weighted {
 void prepare_lights(const Scene& scene, const TriangleOrigins& triangles, PreparedScene& prepared) {
     Weighted lights;
     std::vector<double> radiances; // of each triangle, its mean luminance
+    radiances.reserve(prepared.triangles.size());
     EmissionMeans emission(scene);
     const double none = -1;
     std::vector<double> seen(triangles.areas.size(), none); // a triangle may lie in several leaves
@@ -110,8 +113,8 @@ void prepare_lights(const Scene& scene, const TriangleOrigins& triangles, Prepar
     const auto inverse = [&](double weight) {
         return static_cast<float>(weight > 0 ? std::min(lights.total / weight, never) : never);
     };
-    for (std::size_t i = 0; i < prepared.triangles.size(); ++i)
-        prepared.triangles[i].inverse_density = inverse(radiances[i]);
+    tbb::parallel_for(std::size_t{0}, radiances.size(),
+                      [&](std::size_t i) { prepared.triangles[i].inverse_density = inverse(radiances[i]); });
     for (std::size_t i = 0; i < powers.size(); ++i)
         prepared.punctual_lights[i].inverse_chance = inverse(powers[i]);
     prepared.light_count = static_cast<uint32_t>(lights.emitters.size());

@@ -10,6 +10,7 @@
 #include "vector_math.hpp"
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -40,17 +41,13 @@ Placement placement_of(const Surroundings& all) {
 
 /// A part of the triangles of a scene in the coordinates of kernels, without those that have no area there.
 struct PlacedTriangles {
-    std::vector<Triangle> triangles;
-    std::vector<TriangleDetail> details;
-    std::vector<std::size_t> places; ///< in the scene
-    std::vector<double> areas;
+    ParallelArray<Triangle> triangles;
+    ParallelArray<TriangleDetail> details;
+    ParallelArray<std::size_t> places; ///< in the scene
+    ParallelArray<double> areas;
 
-    void resize(std::size_t count) {
-        triangles.resize(count);
-        details.resize(count);
-        places.resize(count);
-        areas.resize(count);
-    }
+    explicit PlacedTriangles(std::size_t count)
+        : triangles(count), details(count), places(count), areas(count) {}
     /// Those that are not 0. Returns how many were left out.
     std::size_t leave_out(const std::vector<unsigned char>& is_out) {
         std::size_t kept = 0;
@@ -64,7 +61,10 @@ struct PlacedTriangles {
             areas[kept++] = areas[i];
         }
         const std::size_t out = triangles.size() - kept;
-        resize(kept);
+        triangles.end_at(kept);
+        details.end_at(kept);
+        places.end_at(kept);
+        areas.end_at(kept);
         return out;
     }
 };
@@ -78,8 +78,7 @@ struct SplitPoint {
 };
 
 PlacedTriangles placed(const Scene& scene, const SceneMesh& part, const Placement& placement) {
-    PlacedTriangles result;
-    result.resize(part.count);
+    PlacedTriangles result(part.count);
     std::vector<unsigned char> has_no_area(part.count);
     tbb::parallel_for(std::size_t{0}, part.count, [&](std::size_t k) {
         const std::size_t i = part.first + k;
@@ -271,15 +270,13 @@ public:
     std::optional<Bvh> add(const SceneMesh& part, const Placement& placement, float margin,
                            unsigned most_depth) {
         PlacedTriangles given = placed(scene_, part, placement);
-        if (given.triangles.empty()) return std::nullopt;
+        if (given.triangles.size() == 0) return std::nullopt;
         prepared_.hidden += join_twins(scene_, given);
-        Bvh bvh = build_bvh(given.triangles, margin, most_depth);
+        Bvh bvh = build_bvh(given.triangles.elements(), margin, most_depth);
         const auto before = static_cast<uint32_t>(areas_.size());
         const std::size_t first = order_.size(), all = first + bvh.order.size();
-        prepared_.triangles.resize(all);
-        prepared_.details.resize(all);
-        places_.resize(all);
-        order_.resize(all);
+        tbb::parallel_invoke([&] { prepared_.triangles.resize(all); }, [&] { prepared_.details.resize(all); },
+                             [&] { places_.resize(all); }, [&] { order_.resize(all); });
         tbb::parallel_for(first, all, [&](std::size_t i) {
             const uint32_t index = bvh.order[i - first];
             prepared_.triangles[i] = given.triangles[index];
@@ -287,7 +284,7 @@ public:
             places_[i] = given.places[index];
             order_[i] = before + index;
         });
-        areas_.insert(areas_.end(), given.areas.begin(), given.areas.end());
+        areas_.insert(areas_.end(), given.areas.elements().begin(), given.areas.elements().end());
         return bvh;
     }
     [[nodiscard]] uint32_t count() const { return static_cast<uint32_t>(order_.size()); }

@@ -249,7 +249,7 @@ Split object_split(std::span<const Reference> references, const Bounds& bounds) 
 
 Split spatial_split(std::span<const Reference> references, const Bounds& bounds, const Shapes& shapes,
                     int axis_between) {
-    const Rulers rulers = rulers_over(bounds.box, bins_for(references.size(), 16));
+    const Rulers rulers = rulers_over(bounds.box, bins_for(references.size(), 64));
     const int longest = longest_axis(bounds.box);
     const int all_axes[2] = {longest, axis_between};
     const bool is_one = axis_between < 0 || axis_between == longest;
