@@ -34,7 +34,7 @@ void EngineQueues::lay_out(const EngineShape& shape, std::uint32_t bundles) {
         slots_.reset(); // before the new ones: memory may not suffice for both
         bundle_words_.reset();
         spill_.reset();
-        spill_ = device_.allocate(record_at(2, 0));
+        spill_ = device_.allocate(record_at(2, 0) + inbox_bytes());
         bundle_words_ = device_.allocate(
             std::max<Bytes>(64, 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words)));
         control_ = device_.allocate(sizeof(HrControl));
@@ -50,6 +50,7 @@ void EngineQueues::lay_out(const EngineShape& shape, std::uint32_t bundles) {
     image_.kinds = shape_.kinds;
     image_.unit_words = shape_.unit_words;
     image_.liq_units = shape_.liq_units;
+    image_.inbox_units = shape_.inbox_units;
     image_.seed_chunk = std::max(seed_chunk, shape_.lanes);
     image_.ways = choose_ways(shape_.groups);
     image_.enough = shape_.enough;
@@ -147,7 +148,12 @@ Bytes EngineQueues::bundle_at(std::uint32_t bundle) const {
 }
 
 Bytes EngineQueues::record_bytes() const noexcept {
-    return 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
+    return 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units,
+                               shape_.inbox_units);
+}
+
+Bytes EngineQueues::inbox_bytes() const noexcept {
+    return Bytes{4} * shape_.groups * shape_.inbox_units * shape_.inbox_words;
 }
 
 /// Position of a record in `spill_`. Half number 2 begins at the end of `spill_`.

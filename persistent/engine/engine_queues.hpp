@@ -66,6 +66,7 @@ private:
     [[nodiscard]] Bytes ring_bytes(std::uint32_t bundles) const;
     [[nodiscard]] Bytes bundle_at(std::uint32_t bundle) const;
     [[nodiscard]] Bytes record_bytes() const noexcept;
+    [[nodiscard]] Bytes inbox_bytes() const noexcept;
     [[nodiscard]] Bytes record_at(std::uint64_t half, std::uint64_t number) const noexcept;
 
     Device& device_;

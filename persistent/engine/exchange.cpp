@@ -17,8 +17,9 @@ class HostRecords {
 public:
     HostRecords(const EngineShape& shape, std::uint64_t count)
         : shape_(shape),
-          room_(hr_record_room(shape.lanes, shape.liq_units)),
-          each_(hr_record_words(shape.kinds, shape.unit_words, shape.lanes, shape.liq_units)),
+          room_(hr_record_room(shape.lanes, shape.liq_units, shape.inbox_units)),
+          each_(hr_record_words(shape.kinds, shape.unit_words, shape.lanes, shape.liq_units,
+                                shape.inbox_units)),
           words_(count * each_) {}
 
     [[nodiscard]] const EngineShape& shape() const noexcept { return shape_; }

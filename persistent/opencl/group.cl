@@ -117,7 +117,7 @@ HR_FUNCTION bool hr_saves(const __local HrGroup* g, __global HrControl* c) {
 
 HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* spill, uint part,
                                          ulong number) {
-    const ulong words = hr_record_words(c->kinds, c->unit_words, HEADRACE_QUEUE_LANES, c->liq_units);
+    const ulong words = hr_record_words(c->kinds, c->unit_words, HEADRACE_QUEUE_LANES, c->liq_units, 0);
     return (__global HrRecord*)(spill + hr_spill_records_at(c->groups) +
                                 ((ulong)part * c->groups + number) * words);
 }

@@ -66,7 +66,7 @@ HR_FUNCTION bool hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, 
 }
 
 HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, __local uint* liq) {
-    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units);
+    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units, 0);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
         const __global uint* from = hr_record_columns(p->plan.record, p->liq_units, kind);
         for (uint i = me; i < p->top[kind]; i += HEADRACE_QUEUE_LANES)
@@ -77,7 +77,7 @@ HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, 
 }
 
 HR_FUNCTION void hr_save(const __local HrProducer* p, uint me, const HrLane* lane, __local uint* liq) {
-    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units);
+    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units, 0);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
         const uint queued = p->top[kind] - p->bottom[kind];
         __global uint* to = hr_record_columns(p->plan.record, p->liq_units, kind);

@@ -163,5 +163,5 @@ HR_FUNCTION __global uint* hr_bundle(__global uint* bundles, uint bundle) {
 }
 HR_FUNCTION __global uint* hr_record_columns(__global HrRecord* record, uint liq_units, uint kind) {
     return (__global uint*)(record + 1) +
-           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_QUEUE_LANES, liq_units);
+           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_QUEUE_LANES, liq_units, 0);
 }

@@ -6,6 +6,7 @@
 
 #include <headrace/persistent/detail/on_host.hpp>
 
+#include <atomic>
 #include <memory>
 
 namespace headrace::test {
@@ -76,6 +77,15 @@ private:
 /// A clock that stands still: units take no time on any machine.
 struct StillClock : HostSync {
     static std::uint64_t nanoseconds() { return 0; }
+};
+
+/// A clock by which everything takes long: each lane group looks after each move, begins one unit at a time,
+/// and shares the others with idle groups.
+struct SlowClock : HostSync {
+    static std::uint64_t nanoseconds() {
+        static std::atomic<std::uint64_t> now = 0;
+        return now += 1'000'000;
+    }
 };
 
 /// Its arrivals are counted in `arrivals`.

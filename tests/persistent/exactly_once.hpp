@@ -27,4 +27,19 @@ EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint6
     return bench.engine.counters();
 }
 
+template <class Kernel, class Seeds>
+void expect_exactly_once_by_a_slow_clock(Kernel kernel, const Seeds& seeds, std::uint64_t end,
+                                         const EngineOptions& options) {
+    const TestDeadline deadline("the engine");
+    ArrivalTable arrived;
+    kernel.arrivals = arrived.view();
+    ThreadDevice device;
+    ThreadStream stream;
+    const Launcher launcher =
+        on_cpu::make_launcher<Kernel, Seeds, HostLanes<16>, ThreadRunner<4>, SlowClock>();
+    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), options);
+    drain(engine, 0, end);
+    EXPECT_EQ(arrived, expected_arrivals(serial(kernel), seeds, 0, end));
+}
+
 } // namespace headrace::test

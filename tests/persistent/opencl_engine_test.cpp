@@ -279,7 +279,7 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
             const ulong seen[] = {sizeof(HrControl), sizeof(HrSlot), sizeof(HrRecord), OFFSET(seed_end),
                                   OFFSET(spill_count), OFFSET(pending), OFFSET(saved), OFFSET(pause), OFFSET(status),
                                   OFFSET(ways), OFFSET(counters.seed_claims),
-                                  hr_record_words(3, 5, 8, 16), hr_spill_records_at(17), hr_slots_at(3, 4)};
+                                  hr_record_words(3, 5, 8, 16, 4), hr_spill_records_at(17), hr_slots_at(3, 4)};
             for (uint i = 0; i < sizeof(seen) / sizeof(ulong); ++i) out[i] = seen[i];
         })"};
     Engine engine(device(), *stream_, bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_))));
@@ -296,7 +296,7 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
                                                  offsetof(HrControl, ways),
                                                  offsetof(HrControl, counters) +
                                                      offsetof(HrCounters, seed_claims),
-                                                 hr_record_words(3, 5, 8, 16),
+                                                 hr_record_words(3, 5, 8, 16, 4),
                                                  hr_spill_records_at(17),
                                                  hr_slots_at(3, 4)};
     std::array<std::uint64_t, 14> seen{};

@@ -79,30 +79,6 @@ TYPED_TEST(Resumable, LocalSumsThatFinishAddsToAreExact) {
     }
 }
 
-/// A clock by which everything takes long: each lane group looks after each move, begins one unit at a time,
-/// and shares the others with idle groups.
-struct SlowClock : HostSync {
-    static std::uint64_t nanoseconds() {
-        static std::atomic<std::uint64_t> now = 0;
-        return now += 1'000'000;
-    }
-};
-
-template <class Kernel, class Seeds>
-void expect_exactly_once_by_a_slow_clock(Kernel kernel, const Seeds& seeds, std::uint64_t end,
-                                         const EngineOptions& options) {
-    const TestDeadline deadline("the engine");
-    ArrivalTable arrived;
-    kernel.arrivals = arrived.view();
-    ThreadDevice device;
-    ThreadStream stream;
-    const Launcher launcher =
-        on_cpu::make_launcher<Kernel, Seeds, HostLanes<16>, ThreadRunner<4>, SlowClock>();
-    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), options);
-    drain(engine, 0, end);
-    EXPECT_EQ(arrived, expected_arrivals(serial(kernel), seeds, 0, end));
-}
-
 TEST(ResumableUnits, ThatAreHeavyArriveExactlyOnce) {
     for (const EngineOptions& options : {roomy, tiny})
         for (std::uint64_t turn = 0; turn < 16 / slower; ++turn) { // what groups share differs

@@ -144,4 +144,125 @@ struct WalkConifer : Walking<Conifer> {
     }
 };
 
+// ---- the same with results: units gather before they are finished ---------------------------------------
+
+/// What arrives is in the Result. Of some walks it is wrong until they are resolved.
+struct GatheredWalk : RandomWalk {
+    struct Result {
+        std::uint64_t arrival;
+        std::uint32_t resolved; ///< times
+    };
+    HEADRACE_HOST_DEVICE static bool is_unresolved(std::uint64_t id) { return mix(id + 99) % 5 == 0; }
+    HEADRACE_HOST_DEVICE static Phase step(std::uint32_t phase, State& walk, Scratch& scratch) {
+        const Phase next = RandomWalk::step(phase, walk, scratch);
+        return next == Phase::done && is_unresolved(walk.id) ? Phase::unresolved : next;
+    }
+    HEADRACE_HOST_DEVICE static void end(const State& walk, const Scratch& scratch, Result& result) {
+        const bool kept = scratch.met[(walk.step - 1) % 16] == word(walk.id, walk.step - 1);
+        result.arrival = kept ? arrival(walk) : 0;
+        result.resolved = 0;
+    }
+    HEADRACE_HOST_DEVICE static std::uint64_t arrival_of(const Result& result) {
+        return result.resolved == (is_unresolved(result.arrival) ? 1u : 0u) ? result.arrival : 0;
+    }
+    using RandomWalk::arrival;
+};
+
+/// All but finish of a kernel whose resumable units have an id.
+template <class Tree>
+struct WalkingWithResult : Tree {
+    using Serial = Tree;
+
+    HEADRACE_KERNEL GatheredWalk::State begin(auto&, const auto& unit) const {
+        return RandomWalk::begin(Tree::id_of(unit));
+    }
+    template <std::uint32_t P>
+    HEADRACE_KERNEL Phase step(Constant<P>, auto&, GatheredWalk::State& walk,
+                               GatheredWalk::Scratch& scratch) const {
+        return GatheredWalk::step(P, walk, scratch);
+    }
+    HEADRACE_KERNEL void end(auto&, const GatheredWalk::State& walk, GatheredWalk::Scratch& scratch,
+                             GatheredWalk::Result& result) const {
+        GatheredWalk::end(walk, scratch, result);
+    }
+    HEADRACE_KERNEL void resolve(auto&, GatheredWalk::Result& result, const auto& unit) const {
+        result.resolved += result.arrival == Tree::id_of(unit) ? 1 : 5;
+    }
+};
+
+struct NodeIds : IrregularTree {
+    HEADRACE_HOST_DEVICE static std::uint64_t id_of(const Node& node) { return node.id(); }
+};
+/// One kind, which spawns several units.
+struct GatherTree : WalkingWithResult<NodeIds> {
+    using Serial = IrregularTree;
+    using Units = Kinds<ResumableKind<Node, 4, GatheredWalk>>;
+    HEADRACE_KERNEL void finish(auto& lane, const GatheredWalk::Result& result, const Node& node) const {
+        arrivals.arrive(GatheredWalk::arrival_of(result));
+        if (node.heap >= deepest) return;
+        for (unsigned child = 0; child < children(node); ++child)
+            lane.spawn(Node{node.seed, 4 * node.heap + child});
+    }
+};
+
+struct LinkIds : TallyChain {
+    HEADRACE_HOST_DEVICE static std::uint64_t id_of(const Link& link) {
+        return mix(link.seed + 1) + link.left; // not 0
+    }
+};
+/// Each unit adds to local sums when it is finished.
+struct GatherTally : WalkingWithResult<LinkIds> {
+    using Serial = TallyChain;
+    using Units = Kinds<ResumableKind<Link, 2, GatheredWalk>>;
+    static constexpr unsigned resolve_percent = 100;
+    HEADRACE_KERNEL void finish(auto& lane, const GatheredWalk::Result& result, const Link& link) const {
+        if (GatheredWalk::arrival_of(result) != 0) (*this)(lane, link);
+    }
+};
+
+/// begin writes to the scratch, and nothing is ever unresolved.
+struct GatherChain : Chain {
+    using Serial = Chain;
+    struct CountDown {
+        struct State {
+            std::uint32_t left;
+        };
+        struct Scratch {
+            std::uint64_t begun;
+        };
+        struct Result {
+            std::uint64_t begun;
+        };
+        static constexpr unsigned phase_percent[] = {0};
+    };
+    using Units = Kinds<ResumableKind<Link, 1, CountDown>>;
+    static constexpr unsigned drain_steps = 3;
+    HEADRACE_KERNEL CountDown::State begin(auto&, const Link& link, CountDown::Scratch& scratch) const {
+        scratch.begun = link.seed + link.left;
+        return {RandomWalk::length_of(link.seed + link.left)};
+    }
+    HEADRACE_KERNEL Phase step(Constant<0>, auto&, CountDown::State& walk) const {
+        return --walk.left > 0 ? Phase{0} : Phase::done;
+    }
+    HEADRACE_KERNEL void end(auto&, const CountDown::State&, CountDown::Scratch& scratch,
+                             CountDown::Result& result) const {
+        result.begun = scratch.begun;
+    }
+    HEADRACE_KERNEL void finish(auto& lane, const CountDown::Result& result, const Link& link) const {
+        if (result.begun == link.seed + link.left) (*this)(lane, link);
+    }
+};
+
+struct SparkIds : Fireworks {
+    HEADRACE_HOST_DEVICE static std::uint64_t id_of(const Spark& spark) { return spark.id; }
+};
+/// Sparks walk, and make ranges of sparks.
+struct GatherFireworks : WalkingWithResult<SparkIds> {
+    using Serial = Fireworks;
+    using Units = Kinds<ResumableKind<Spark, 2, GatheredWalk>, RangeKind<Burst, Sparks>>;
+    HEADRACE_KERNEL void finish(auto& lane, const GatheredWalk::Result& result, const Spark& spark) const {
+        (*this)(lane, Spark{GatheredWalk::arrival_of(result), spark.level, 0});
+    }
+};
+
 } // namespace headrace::test

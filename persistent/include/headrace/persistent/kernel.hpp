@@ -67,9 +67,24 @@
 // it for that. A kernel whose finish takes two arguments may say how to get the unit back from the State. It
 // then saves the memory:
 //         HEADRACE_KERNEL Ray unit(const Walk::State&) const;
-// The other kinds of such a kernel are called kinds: its call operator processes a unit as a whole, while
-// lanes are in the middle of resumable units. Units of called kinds gather in the LIQ until they fill this
-// percentage of a lane group. The default is 100:
+// Finishing a unit takes long if few lanes do it. If the Walk has a Result, units wait until a whole lane
+// group can finish its own. Meanwhile they are in the group's inbox, in global memory, and so are units that
+// have not begun. The kernel then has `end`, which writes what finish needs of a walk; begin and finish may
+// be long:
+//     struct Walk {
+//         ...
+//         struct Result { std::uint32_t triangle; };                 // plain data
+//     };
+//         HEADRACE_KERNEL Walk::State begin(auto& lane, const Ray& ray, Walk::Scratch&) const;
+//         HEADRACE_KERNEL void end(auto& lane, const Walk::State&, Walk::Scratch&, Walk::Result&) const;
+//         HEADRACE_KERNEL void finish(auto& lane, const Walk::Result&, const Ray&) const; // may spawn
+// If some walks need more before finish, which takes long, their last step returns Phase::unresolved. Those
+// units gather apart until they fill `resolve_percent` of a group, 25 unless the kernel says otherwise:
+//         HEADRACE_KERNEL void resolve(auto& lane, Walk::Result&, const Ray&) const;      // spawns nothing
+// Such a kernel has no other kinds but ranges.
+// The other kinds of a kernel without a Result are called kinds: its call operator processes a unit as a
+// whole, while lanes are in the middle of resumable units. Units of called kinds gather in the LIQ until they
+// fill this percentage of a lane group. The default is 100:
 //     static constexpr unsigned gather_percent = 50;
 // Before a pause, a lane group does at most this number of steps to finish what it has begun. The default is
 // 128. It finishes at least one unit in any case:
@@ -117,8 +132,9 @@ struct Kind {
 template <std::uint32_t Value>
 using Constant = std::integral_constant<std::uint32_t, Value>;
 
-/// The phase of a resumable unit that comes next: a number, as in Phase{1}, or the end.
-enum class Phase : std::uint32_t { done = 0xffffffffu };
+/// The phase of a resumable unit that comes next: a number, as in Phase{1}, or the end. `unresolved`: the
+/// walk is over, and the kernel's `resolve` comes before finish. For kinds with a Result alone.
+enum class Phase : std::uint32_t { done = 0xffffffffu, unresolved = 0xfffffffeu };
 
 /// For resumable kinds that need no scratch.
 struct NoScratch {};
@@ -131,7 +147,14 @@ concept HasPhases = requires {
     requires std::is_integral_v<std::remove_cvref_t<decltype(Walk::phase_percent[0])>>;
 };
 
-/// A kind whose units are processed in phases. `Walk` has a State, a Scratch or none, and `phase_percent`.
+/// True if a walk leaves a Result, with which units wait to be finished: the kind gathers.
+template <class Walk>
+concept HasResult = requires {
+    typename Walk::Result;
+};
+
+/// A kind whose units are processed in phases. `Walk` has a State, a Scratch or none, `phase_percent`, and a
+/// Result or none.
 template <class UnitType, unsigned MaxSpawns, class WalkType>
 struct ResumableKind : Kind<UnitType, MaxSpawns> {
     using Walk = WalkType;

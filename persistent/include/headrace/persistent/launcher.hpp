@@ -23,6 +23,8 @@ struct EngineShape {
     std::uint32_t max_spawns = 0;  ///< the largest of all kinds
     std::uint32_t ranges = 0;      ///< the kinds that are ranges: one bit for each
     std::uint32_t liq_units = 0;   ///< room in each kind's LIQ, per lane group: a power of two, or 0
+    std::uint32_t inbox_units = 0; ///< room in a lane group's inbox: see detail/inbox.hpp
+    std::uint32_t inbox_words = 0; ///< 32-bit words of a unit there, with its walk's result
     std::uint32_t enough = 0;      ///< groups refill when fewer lanes are active; 0: see HrControl
     std::uint32_t least_claim = 0; ///< fewest seeds that a consumer's group claims; 0: one for each lane
 

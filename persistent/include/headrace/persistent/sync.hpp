@@ -12,14 +12,17 @@
 /// Marks queue and group code: device code for a device compiler, host code elsewhere. HEADRACE_UNROLL goes
 /// before short loops over kinds or staged units, so that arrays stay in a GPU's registers.
 /// HEADRACE_GROUP_LOOP marks a group's loop that is so long that a compiler would call it. Then all that the
-/// group holds would be in memory.
+/// group holds would be in memory. HEADRACE_GROUP_APART marks seldom code that is called: it would need
+/// registers all the time. What it is given lies in memory.
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define HEADRACE_GROUP_CODE __device__
     #define HEADRACE_GROUP_LOOP __device__ __forceinline__
+    #define HEADRACE_GROUP_APART __device__ __noinline__
     #define HEADRACE_UNROLL _Pragma("unroll")
 #else
     #define HEADRACE_GROUP_CODE
     #define HEADRACE_GROUP_LOOP
+    #define HEADRACE_GROUP_APART
     #define HEADRACE_UNROLL
     #include <atomic>
     #include <chrono>

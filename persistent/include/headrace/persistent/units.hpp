@@ -3,6 +3,7 @@
 #include <headrace/persistent/local_sums.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <initializer_list>
 #include <optional>
@@ -88,6 +89,25 @@ inline constexpr bool is_resumable = false;
 template <class Unit, unsigned MaxSpawns, class Walk>
 inline constexpr bool is_resumable<ResumableKind<Unit, MaxSpawns, Walk>> = true;
 
+/// The Walk of a resumable kind; void for other kinds.
+template <class K>
+struct WalkOf {
+    using type = void;
+};
+template <class Unit, unsigned MaxSpawns, class Walk>
+struct WalkOf<ResumableKind<Unit, MaxSpawns, Walk>> {
+    using type = Walk;
+};
+/// The Result of a Walk; NoScratch if it has none.
+template <class Walk>
+struct ResultOf {
+    using type = NoScratch;
+};
+template <HasResult Walk>
+struct ResultOf<Walk> {
+    using type = typename Walk::Result;
+};
+
 template <class>
 struct KindTraits;
 
@@ -139,6 +159,11 @@ struct KindTraits<Kinds<K...>> {
     static_assert((resumable & (resumable - 1)) == 0,
                   "headrace: one kind of a kernel may be resumable: let two ways to walk be phases of one "
                   "kind, whose State says which of them it is");
+
+    /// The walks of the resumable kind leave a Result: see kernel.hpp.
+    static constexpr bool gathers = ((is_resumable<K> && HasResult<typename WalkOf<K>::type>) || ...);
+    using Result =
+        typename ResultOf<typename WalkOf<KindAt<resumes ? std::countr_zero(resumable) : 0>>::type>::type;
 
     static constexpr std::uint32_t unit_words =
         std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
@@ -344,7 +369,8 @@ constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wish
     return enough_lanes(lanes, 75);
 }
 
-/// The handle of a lane in begin and step of a resumable kind. Its functions say what such code must not do.
+/// The handle of a lane in begin, step, end and resolve of a resumable kind. Its functions say what such code
+/// must not do.
 class WalkingLane {
 public:
     template <class Unit>
@@ -385,6 +411,22 @@ concept StepsAlone = requires(const Kernel& kernel, WalkingLane& lane, typename 
     { kernel.step(Constant<PhaseNumber>{}, lane, state) } -> std::same_as<Phase>;
 };
 
+/// The same for the begin of a kind with a Result.
+template <class Kernel, class KindOf>
+concept BeginsWithScratch = requires(const Kernel& kernel, WalkingLane& lane,
+                                     const typename KindOf::Unit& unit,
+                                     typename ScratchOf<typename KindOf::Walk>::type& scratch) {
+    { kernel.begin(lane, unit, scratch) } -> std::same_as<typename KindOf::State>;
+};
+
+/// True if the kernel has what units need whose walk ends with Phase::unresolved.
+template <class Kernel, class KindOf>
+concept ResolvesUnits = requires(const Kernel& kernel, WalkingLane& lane,
+                                 typename ResultOf<typename KindOf::Walk>::type& result,
+                                 const typename KindOf::Unit& unit) {
+    kernel.resolve(lane, result, unit);
+};
+
 /// True if finish takes the unit as its third argument.
 template <class Kernel, class Lane, class KindOf>
 concept FinishesWithUnit = requires(const Kernel& kernel, Lane& lane, typename KindOf::State& state,
@@ -405,6 +447,15 @@ constexpr unsigned gather_percent_of() {
         return Kernel::gather_percent;
     else
         return 100;
+}
+
+/// The same for units that wait to be resolved: `resolve_percent`, or 25.
+template <class Kernel>
+constexpr unsigned resolve_percent_of() {
+    if constexpr (requires { Kernel::resolve_percent; })
+        return Kernel::resolve_percent;
+    else
+        return 25;
 }
 
 /// Most steps that a group does before a pause, if it has finished a unit: `drain_steps`.

@@ -1,6 +1,7 @@
 // persistent/detail/bound_kernel.hpp - what the bound kernels of host threads and of GPUs share.
 #pragma once
 #include <headrace/core/error.hpp>
+#include <headrace/persistent/detail/inbox.hpp>
 #include <headrace/persistent/detail/kernel_checks.hpp>
 #include <headrace/persistent/launcher.hpp>
 
@@ -39,6 +40,8 @@ template <class Group, class Kernel>
     shape.ranges = Group::ranges;
     shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
     shape.enough = enough_lanes_for<Kernel>(lanes, wishes.refill_percent);
+    shape.inbox_units = inbox_units<Kernel>(lanes);
+    shape.inbox_words = inbox_words<Kernel>();
     return shape;
 }
 

@@ -7,7 +7,7 @@
 //             HrTickets[kinds + 1][ways], then HrSlot[kinds + 1][ways][ring_slots]
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
 //   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and its
-//             units
+//             units; then each group's inbox, if the kernel has one
 // HrInjection in host memory exists if a running launch can see the host's words.
 // HrSegment[HR_INJECTION_SEGMENTS] in device memory exists if seeds are injected.
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
@@ -161,7 +161,8 @@ typedef struct HrControl {
     hr_u32 ways;        // rings of each kind: a power of two
     hr_u32 enough;      // groups refill when fewer lanes are active; 0: as an OpenCL kernel's source says
     hr_u32 spill_count; // records to restore
-    hr_u32 unused[17];
+    hr_u32 inbox_units; // that a group's inbox has room for: see inbox.hpp
+    hr_u32 unused[16];
 
     // Units that exist and are not completed, with unclaimed seeds, without deltas that groups have not
     // added. A range counts as many units as it has indices.
@@ -205,17 +206,25 @@ HR_FUNCTION hr_u64 hr_bundle_at(hr_u32 bundle, hr_u32 lanes, hr_u32 unit_words) 
     return (hr_u64)bundle * lanes * unit_words;
 }
 
-// Units of one kind that a record has room for: a full LIQ and a unit in each lane.
-HR_FUNCTION hr_u32 hr_record_room(hr_u32 lanes, hr_u32 liq_units) { return lanes + liq_units; }
+// Units of one kind that a record has room for: a full LIQ, a full inbox, and a unit in each lane.
+HR_FUNCTION hr_u32 hr_record_room(hr_u32 lanes, hr_u32 liq_units, hr_u32 inbox_units) {
+    return lanes + liq_units + inbox_units;
+}
 
 // Words of one record, a multiple of 16.
-HR_FUNCTION hr_u64 hr_record_words(hr_u32 kinds, hr_u32 unit_words, hr_u32 lanes, hr_u32 liq_units) {
-    hr_u64 units = (hr_u64)kinds * unit_words * hr_record_room(lanes, liq_units);
+HR_FUNCTION hr_u64 hr_record_words(hr_u32 kinds, hr_u32 unit_words, hr_u32 lanes, hr_u32 liq_units,
+                                   hr_u32 inbox_units) {
+    hr_u64 units = (hr_u64)kinds * unit_words * hr_record_room(lanes, liq_units, inbox_units);
     return (sizeof(HrRecord) / 4u + units + 15u) / 16u * 16u;
 }
 
 // First word of the records in `spill`: they follow the spares, which fill whole lines.
 HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups + 15u) / 16u * 16u; }
+
+// First word of the inboxes in `spill`, where each record has so many words.
+HR_FUNCTION hr_u64 hr_spill_inboxes_at(hr_u32 groups, hr_u64 record_words) {
+    return hr_spill_records_at(groups) + 2u * groups * record_words;
+}
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot) == 16);

@@ -357,8 +357,8 @@ private:
     static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_paused = 2, poll_again = 3;
 
     HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {
-        const std::uint64_t words =
-            hr_record_words(control_.kinds, control_.unit_words, Lanes::size, control_.liq_units);
+        const std::uint64_t words = hr_record_words(control_.kinds, control_.unit_words, Lanes::size,
+                                                    control_.liq_units, control_.inbox_units);
         const std::uint64_t place = static_cast<std::uint64_t>(half) * control_.groups + number;
         return reinterpret_cast<HrRecord*>(view_.spill + hr_spill_records_at(control_.groups) +
                                            place * words);

@@ -2,6 +2,7 @@
 // LIQ, and all of it in a record while the group is paused.
 #pragma once
 #include <headrace/persistent/detail/group.hpp>
+#include <headrace/persistent/detail/inbox.hpp>
 #include <headrace/persistent/detail/liq.hpp>
 
 #include <bit>
@@ -20,7 +21,9 @@ protected:
     using Words = UnitWords<Traits::unit_words>;
 
     static constexpr std::uint32_t lane_count = Lanes::size, kinds = Traits::count,
-                                   unit_words = Traits::unit_words, scratch = kernel_scratch<Lanes, Kernel>,
+                                   unit_words = Traits::unit_words,
+                                   scratch =
+                                       kernel_scratch<Lanes, Kernel> + inbox_list_words<Kernel>(Lanes::size),
                                    ranges = Traits::ranges;
     /// The kinds that lanes hold, and the first of them.
     static constexpr std::uint32_t lane_kinds = Traits::all & ~ranges,
@@ -36,20 +39,28 @@ protected:
     /// A kind is processed in phases (resumable_group.hpp): `walked` is its number.
     static constexpr bool resumes = Traits::resumes;
     static constexpr std::uint32_t walked = resumes ? std::countr_zero(Traits::resumable) : 0;
+    /// Units of that kind are in the inbox, and not in lanes.
+    static constexpr bool gathers = Traits::gathers;
+    using Inbox = typename InboxFor<Lanes, Traits>::type;
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
                                   std::uint32_t* local, const LocalSums& sums, std::uint32_t* pace)
         : Base(lanes, view, group, local, sums, pace),
           liq_(this->local_ + scratch, view.control->liq_units),
+          inbox_(lanes, this->local_, inbox_memory(view, group)),
           enough_(view.control->enough) {}
 
     /// The group refills if fewer lanes are active.
-    HEADRACE_GROUP_CODE std::uint32_t enough() const {
+    HEADRACE_GROUP_CODE std::uint32_t enough() const { return paced(gathers ? lane_count : enough_); }
+    /// The same of lanes that walk, where a refill of `active_` fills the inbox.
+    HEADRACE_GROUP_CODE std::uint32_t enough_walks() const { return paced(enough_); }
+    /// So many lanes; or fewer on a host thread whose units are slow.
+    HEADRACE_GROUP_CODE std::uint32_t paced(std::uint32_t lanes) const {
         if constexpr (LanesTakeTurns<Lanes>)
-            return least(enough_, pace_.lanes());
+            return least(lanes, pace_.lanes());
         else
-            return enough_;
+            return lanes;
     }
 
     /// Lanes that take no other unit: they hold one, or are in the middle of one.
@@ -131,10 +142,13 @@ protected:
 
     // ---- pauses ---------------------------------------------------------------------------------
 
-    /// walking_unit(lane) is the unit that a lane is in the middle of. It will begin again.
+    /// walking_unit(lane) is the unit that a lane is in the middle of. It will begin again. Of the inbox,
+    /// only what is ready is saved.
     template <class F>
     HEADRACE_GROUP_CODE void save(F&& walking_unit) {
-        if (occupied() == 0 && seeds_.empty() && liq_.empty()) return;
+        std::uint32_t ready = 0;
+        if constexpr (gathers) ready = inbox_.count(InboxList::ready);
+        if (occupied() == 0 && seeds_.empty() && liq_.empty() && ready == 0) return;
         HrRecord* record = this->new_record();
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
@@ -152,8 +166,13 @@ protected:
                         write_column(to, record_room(),
                                      queued + in_lanes + lanes_.count_below(walking_, lane),
                                      walking_unit(lane));
+                if constexpr (gathers)
+                    if (kind == walked)
+                        for (std::uint32_t i = lane; i < ready; i += lane_count)
+                            write_column(to, record_room(), queued + in_lanes + i,
+                                         inbox_.unit(inbox_.newest(InboxList::ready, i)));
             });
-            const std::uint32_t walking = resumes && kind == walked ? Lanes::count(walking_) : 0;
+            const std::uint32_t walking = resumes && kind == walked ? Lanes::count(walking_) + ready : 0;
             lanes_.by_leader([&] { record->count[kind] = queued + in_lanes + walking; });
             liq_.drop_newest(kind, queued);
         }
@@ -180,17 +199,21 @@ protected:
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t units = record->count[kind];
-            const std::uint32_t taken = kind == fullest ? least(units, lane_count) : 0;
             const std::uint32_t* from = columns(record, kind);
+            std::uint32_t first = 0; // of those that are not in the inbox
+            if constexpr (gathers)
+                if (kind == walked) first = restore_to_inbox(from, units);
+            const std::uint32_t taken = kind == fullest ? least(units - first, lane_count) : 0;
+            const std::uint32_t queued = units - first - taken;
             lanes_.each([&](std::uint32_t lane) {
-                for (std::uint32_t i = lane; i < units - taken; i += lane_count)
-                    liq_.write(kind, liq_.top(kind) + i, read_column(from, record_room(), i));
+                for (std::uint32_t i = lane; i < queued; i += lane_count)
+                    liq_.write(kind, liq_.top(kind) + i, read_column(from, record_room(), first + i));
             });
-            liq_.add(kind, units - taken);
+            liq_.add(kind, queued);
             if (taken > 0) {
                 running_ = kind;
                 give(taken, [&](std::uint32_t rank) {
-                    return read_column(from, record_room(), units - taken + rank);
+                    return read_column(from, record_room(), first + queued + rank);
                 });
             }
         }
@@ -218,14 +241,39 @@ protected:
     Mask walking_ = 0;                        ///< lanes in the middle of a unit of the resumable kind
     std::uint32_t running_ = first_lane_kind; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
+    [[no_unique_address]] Inbox inbox_;
 
 private:
+    static HEADRACE_GROUP_CODE std::uint32_t* inbox_memory(const EngineView& view, std::uint32_t group) {
+        if constexpr (!gathers) return nullptr;
+        const HrControl& control = *view.control;
+        const std::uint64_t record = hr_record_words(control.kinds, control.unit_words, lane_count,
+                                                     control.liq_units, control.inbox_units);
+        return view.spill + hr_spill_inboxes_at(control.groups, record) +
+               static_cast<std::uint64_t>(group) * Inbox::slots * inbox_words<Kernel>();
+    }
+
+    /// Moves the oldest units of a record to the inbox, which is empty, and leaves slots for a unit of each
+    /// lane. Returns how many.
+    HEADRACE_GROUP_CODE std::uint32_t restore_to_inbox(const std::uint32_t* from, std::uint32_t units) {
+        const std::uint32_t some = least(units, lane_count);
+        if (some == 0) return 0;
+        const Mask mine = static_cast<Mask>(Lanes::all >> (lane_count - some));
+        const auto slot = [&](std::uint32_t lane) { return inbox_.newest(InboxList::unused, lane); };
+        lanes_.each([&](std::uint32_t lane) {
+            if (lane < some) inbox_.write_unit(slot(lane), read_column(from, record_room(), lane));
+        });
+        inbox_.append(InboxList::ready, mine, slot);
+        inbox_.drop(InboxList::unused, some);
+        return some;
+    }
+
     /// Rows of a kind's units in a record.
     HEADRACE_GROUP_CODE std::uint32_t* columns(HrRecord* record, std::uint32_t kind) const {
         return reinterpret_cast<std::uint32_t*>(record + 1) + kind * unit_words * record_room();
     }
     HEADRACE_GROUP_CODE std::uint32_t record_room() const {
-        return hr_record_room(lane_count, liq_.capacity());
+        return hr_record_room(lane_count, liq_.capacity(), Inbox::slots);
     }
 
     std::uint32_t enough_; ///< as the job or the kernel says

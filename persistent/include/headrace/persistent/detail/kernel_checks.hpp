@@ -61,6 +61,19 @@ template <class Kernel, class KindOf>
 concept BeginsUnits = requires(const Kernel& kernel, WalkingLane& lane, const typename KindOf::Unit& unit) {
     { kernel.begin(lane, unit) } -> std::same_as<typename KindOf::State>;
 };
+/// The same of a kind whose walks leave a Result.
+template <class Kernel, class KindOf>
+concept EndsWalks = requires(const Kernel& kernel, WalkingLane& lane, typename KindOf::State& state,
+                             typename ScratchOf<typename KindOf::Walk>::type& scratch,
+                             typename KindOf::Walk::Result& result) {
+    kernel.end(lane, state, scratch, result);
+};
+template <class Kernel, class KindOf, class Lane>
+concept FinishesResults = requires(const Kernel& kernel, Lane& lane,
+                                   const typename KindOf::Walk::Result& result,
+                                   const typename KindOf::Unit& unit) {
+    kernel.finish(lane, result, unit);
+};
 template <class Kernel, class KindOf, std::uint32_t... P>
 consteval bool has_all_steps(std::integer_sequence<std::uint32_t, P...>) {
     return ((StepsWithScratch<Kernel, KindOf, P> || StepsAlone<Kernel, KindOf, P>)&&...);
@@ -116,6 +129,37 @@ consteval bool check_options_of_resumable() {
     return units && gathers && drains && placed;
 }
 
+template <class Kernel>
+concept ResolvesPercentage = std::bool_constant<is_between(Kernel::resolve_percent, 1, 100)>::value;
+
+/// True if the kernel has what it needs for units with a Result.
+template <class Kernel, class KindOf, class Lane, class Traits>
+consteval bool check_results() {
+    using Result = typename KindOf::Walk::Result;
+    constexpr bool plain = std::is_trivially_copyable_v<Result> &&
+                           std::is_trivially_default_constructible_v<Result> && sizeof(Result) % 4 == 0 &&
+                           alignof(Result) <= 16;
+    static_assert(plain,
+                  "headrace: the Result of a walk is plain data in 32-bit words without initial values");
+    constexpr bool alone = (Traits::all & ~Traits::ranges) == Traits::resumable;
+    static_assert(alone, "headrace: a kernel whose Walk has a Result has no other kinds but ranges");
+    constexpr bool begins = BeginsUnits<Kernel, KindOf> || BeginsWithScratch<Kernel, KindOf>;
+    static_assert(begins,
+                  "headrace: a kernel whose Walk has a Result has State begin(auto& lane, const Unit& "
+                  "unit, Scratch& scratch) const; the last argument may be left out");
+    constexpr bool ends = EndsWalks<Kernel, KindOf>;
+    static_assert(ends, "headrace: a kernel whose Walk has a Result has void end(auto& lane, const State& "
+                        "state, Scratch& scratch, Result& result) const");
+    constexpr bool finishes = FinishesResults<Kernel, KindOf, Lane>;
+    static_assert(finishes, "headrace: a kernel whose Walk has a Result has void finish(auto& lane, const "
+                            "Result& result, const Unit& unit) const");
+    constexpr bool resolves = !requires { Kernel::resolve_percent; }
+    || ResolvesPercentage<Kernel>;
+    static_assert(resolves, "headrace: resolve_percent is a percentage of the lanes of a group, from 1 to "
+                            "100: static constexpr unsigned resolve_percent = 25");
+    return plain && alone && begins && ends && finishes && resolves;
+}
+
 /// True if the kernel has what its resumable kind needs.
 template <class Kernel, class KindOf, class Traits>
 consteval bool check_resumable() {
@@ -130,19 +174,24 @@ consteval bool check_resumable() {
                            std::is_trivially_copyable_v<Scratch>;
     static_assert(plain, "headrace: the State of a resumable kind has a default constructor, and its Scratch "
                          "is plain data without initial values: begin sets the State, and steps the Scratch");
-    constexpr bool begins = BeginsUnits<Kernel, KindOf>;
-    static_assert(begins, "headrace: a kernel with a resumable kind has State begin(auto& lane, const Unit& "
-                          "unit) const");
     constexpr bool steps =
         has_all_steps<Kernel, KindOf>(std::make_integer_sequence<std::uint32_t, KindOf::phases>{});
     static_assert(steps, "headrace: a kernel with a resumable kind has, for each phase P, headrace::Phase "
                          "step(headrace::Constant<P>, auto& lane, State& state, Scratch& scratch) const; "
                          "a step that needs no Scratch leaves the last argument out");
-    constexpr bool finishes = FinishesUnits<Kernel, KindOf, Lane>;
-    static_assert(finishes, "headrace: a kernel with a resumable kind has void finish(auto& lane, State& "
-                            "state) const, perhaps with the unit as a third argument");
     constexpr bool options = check_options_of_resumable<Kernel, KindOf>();
-    return lanes && plain && begins && steps && finishes && options && KindOf::phases > 0;
+    constexpr bool common = lanes && plain && steps && options && KindOf::phases > 0;
+    if constexpr (HasResult<typename KindOf::Walk>) {
+        return common && check_results<Kernel, KindOf, Lane, Traits>();
+    } else {
+        constexpr bool begins = BeginsUnits<Kernel, KindOf>;
+        static_assert(begins, "headrace: a kernel with a resumable kind has State begin(auto& lane, const "
+                              "Unit& unit) const");
+        constexpr bool finishes = FinishesUnits<Kernel, KindOf, Lane>;
+        static_assert(finishes, "headrace: a kernel with a resumable kind has void finish(auto& lane, State& "
+                                "state) const, perhaps with the unit as a third argument");
+        return common && begins && finishes;
+    }
 }
 
 } // namespace detail

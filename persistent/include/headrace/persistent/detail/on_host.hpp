@@ -4,8 +4,7 @@
 #include <headrace/persistent/detail/consumer_group.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/lanes_host.hpp>
-#include <headrace/persistent/detail/producer_group.hpp>
-#include <headrace/persistent/detail/resumable_group.hpp>
+#include <headrace/persistent/detail/producers.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -19,7 +18,7 @@ struct GroupFor {
 };
 template <class Sync, class Lanes, ConsumerProducer Kernel, class Seeds>
 struct GroupFor<Sync, Lanes, Kernel, Seeds> {
-    using type = ProducerFor<Sync, Lanes, Kernel, Seeds>;
+    using type = typename ProducerFor<Sync, Lanes, Kernel, Seeds>::type;
 };
 
 /// A kernel bound for host threads. `Runner` provides the threads:
@@ -73,7 +72,7 @@ private:
         try {
             GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums,
                             &paces_[number]);
-            group.run();
+            run_lane_group(group, kernel_);
             if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
         } catch (...) {
             // The user's functor threw. Other groups stop at their next look. What

@@ -5,8 +5,7 @@
 #include <headrace/persistent/detail/consumer_group.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/lanes_simt.cuh>
-#include <headrace/persistent/detail/producer_group.hpp>
-#include <headrace/persistent/detail/resumable_group.hpp>
+#include <headrace/persistent/detail/producers.hpp>
 
 #include <algorithm>
 #include <string>
@@ -19,7 +18,7 @@ struct GroupFor {
 };
 template <ConsumerProducer Kernel, class Seeds>
 struct GroupFor<Kernel, Seeds> {
-    using type = ProducerFor<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
+    using type = typename ProducerFor<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>::type;
 };
 
 /// Four groups of 32 lanes or two of 64: small blocks waste few lanes if registers limit how many are
@@ -76,7 +75,7 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
         typename GroupFor<Kernel, Seeds>::type group(
             LanesFor<SimtLanes, Kernel>{SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}},
             kernel, seeds, view, number, local + local_sums + in_block * local_words, sums);
-        group.run();
+        run_lane_group(group, kernel);
     }
     if constexpr (KeepsLocalSums<Kernel>) {
         __syncthreads(); // all lanes have added
@@ -107,7 +106,8 @@ public:
         groups_per_block_ = threads / static_cast<std::uint32_t>(lanes);
         // Not GroupType::scratch: the host's compiler pass does not know the device's wavefront width.
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units,
-                                         scratch_words<Kernel>(static_cast<std::uint32_t>(lanes)));
+                                         scratch_words<Kernel>(static_cast<std::uint32_t>(lanes)) +
+                                             inbox_list_words<Kernel>(static_cast<std::uint32_t>(lanes)));
         if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
         const std::uint32_t most =
             resident_blocks(stream, shape) * static_cast<std::uint32_t>(processors) * groups_per_block_;

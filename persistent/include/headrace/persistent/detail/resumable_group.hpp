@@ -386,10 +386,4 @@ private:
     bool has_finished_ = false;    ///< a unit, in this launch
 };
 
-/// The loop of a kernel that spawns.
-template <class Sync, class Lanes, class Kernel, class Seeds>
-using ProducerFor =
-    std::conditional_t<KindTraits<typename Kernel::Units>::resumes,
-                       ResumableGroup<Sync, Lanes, Kernel, Seeds>, ProducerGroup<Sync, Lanes, Kernel, Seeds>>;
-
 } // namespace headrace

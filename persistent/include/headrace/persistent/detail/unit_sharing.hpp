@@ -61,15 +61,24 @@ protected:
     }
 
     /// True if lanes hold units that have not begun, and the group has another unit to work on.
-    HEADRACE_GROUP_CODE bool can_spare_lanes() const { return active_ != 0 && Lanes::count(occupied()) > 1; }
+    HEADRACE_GROUP_CODE bool can_spare_lanes() const {
+        if constexpr (Base::gathers)
+            return Base::inbox_.count(InboxList::ready) != 0 && Base::inbox_.units() > 1;
+        else
+            return active_ != 0 && Lanes::count(occupied()) > 1;
+    }
 
     /// Shares heavy units evenly among all idle groups, including units in lanes that are not begun. Does
     /// nothing if the GIQ has a bundle for them already.
     HEADRACE_GROUP_CODE void share_evenly(std::uint32_t idle) {
         if (idle == 0 || !has_queues) return;
-        if (can_spare_lanes() && liq_.room(running_) >= lane_count) set_lanes_aside();
+        bool has_own = occupied() != 0;
+        if constexpr (Base::gathers)
+            has_own = has_own || Base::inbox_.units() != 0;
+        else if (can_spare_lanes() && liq_.room(running_) >= lane_count)
+            set_lanes_aside();
         // One unit stays if the lanes have none.
-        const std::uint32_t kind = liq_.template fullest<lane_kinds>(), own = occupied() == 0 ? 1 : 0;
+        const std::uint32_t kind = liq_.template fullest<lane_kinds>(), own = has_own ? 0 : 1;
         if (this->is_offered(kind)) return;
         const std::uint32_t share = liq_.size(kind) / (idle + 1);
         for (; idle > 0 && liq_.size(kind) > own; --idle) {

@@ -58,6 +58,7 @@ protected:
     HEADRACE_GROUP_CODE bool holds_nothing() const {
         bool nothing = occupied() == 0 && seeds_.empty();
         if constexpr (has_gaps) nothing = nothing && liq_.empty();
+        if constexpr (Base::gathers) nothing = nothing && Base::inbox_.units() == 0;
         return nothing;
     }
 
