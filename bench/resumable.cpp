@@ -1,7 +1,7 @@
 // bench/resumable.cpp - what do resumable units gain where walks take different numbers of steps, beside one
 // call for each unit?
 //
-// Three kernels do the same steps in turns; the first turn is dropped. Prints a Markdown table of medians.
+// Four kernels do the same steps in turns; the first turn is dropped. Prints a Markdown table of medians.
 // Fails if the kernels disagree.
 #include "command_line.hpp"
 #include "resumable.kernels.hpp"
@@ -46,7 +46,9 @@ Turn walk(Runtime& runtime, const Options& options, const Domain<bench::Quad>& t
     const auto narrow = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
     const std::uint32_t nodes = narrow(mean), shading = narrow(options.shading);
     job.seeds(bench::CameraRays{narrow(options.bounces)}).kernel([=](Task& task) {
-        return Kernel{{RayRules{task.read(table), task.sum(marks), nodes, shading}}};
+        Kernel kernel{};
+        kernel.rules = RayRules{task.read(table), task.sum(marks), nodes, shading};
+        return kernel;
     });
     const JobHandle run = runtime.submit(job);
     run.wait();
@@ -64,7 +66,8 @@ struct Way {
 
 /// As many rays in any way. Where shading is a kind of its own, it is as many units again.
 constexpr std::array ways{Way{"one call a unit", walk<bench::CallRays>}, Way{"phases", walk<bench::StepRays>},
-                          Way{"phases, shading gathers", walk<bench::GatherRays>}};
+                          Way{"phases, shading gathers", walk<bench::GatherRays>},
+                          Way{"phases, rays in the inbox", walk<bench::InboxRays>}};
 
 void measure(Runtime& runtime, const Options& options, const Domain<bench::Quad>& table, std::uint64_t mean) {
     std::array<std::vector<double>, ways.size()> seconds;

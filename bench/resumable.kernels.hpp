@@ -114,6 +114,33 @@ struct GatherRays
     }
 };
 
+/// In phases; rays stay in the inbox, and are shaded once a whole lane group of them has ended.
+struct InboxRays {
+    struct Walk : RayWalk {
+        struct Result {
+            std::uint32_t state;
+        };
+    };
+    using Units = headrace::Kinds<headrace::ResumableKind<Ray, 1, Walk>>;
+    static constexpr unsigned refill_percent = 80;
+    RayRules rules;
+    HEADRACE_KERNEL Walk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces}; }
+    HEADRACE_KERNEL headrace::Phase step(headrace::Constant<0>, auto&, Walk::State& walk) const {
+        return rules.visit_node(walk.state);
+    }
+    HEADRACE_KERNEL headrace::Phase step(headrace::Constant<1>, auto&, Walk::State& walk) const {
+        return rules.visit_leaf(walk.state);
+    }
+    HEADRACE_KERNEL void end(auto&, const Walk::State& walk, headrace::NoScratch&,
+                             Walk::Result& result) const {
+        result.state = walk.state;
+    }
+    HEADRACE_KERNEL void finish(auto& lane, const Walk::Result& result, const Ray& ray) const {
+        const std::uint32_t next = rules.shade(result.state);
+        if (ray.bounces > 0) lane.spawn(Ray{next, ray.bounces - 1});
+    }
+};
+
 struct CameraRays {
     std::uint32_t bounces;
     HEADRACE_KERNEL Ray operator()(std::uint64_t index) const {

@@ -264,6 +264,23 @@ TEST_P(EngineOnDevice, ResumableUnitsArriveExactlyOnce) {
     expect_exactly_once(WalkPlant{{{{}, 7}}}, Sprouts{}, 0, 100, often);
 }
 
+TEST_P(EngineOnDevice, UnitsThatGatherInTheInboxArriveExactlyOnce) {
+    if (device().info().technology == "opencl") GTEST_SKIP() << "kernels in OpenCL C have no inbox";
+    const GatherTree tree{{{{{}, std::uint64_t{1} << 30}}}};
+    for (const EngineOptions& options : {EngineOptions{}, tiny, single}) {
+        const std::uint64_t few = options.wishes.groups == 0 ? 10 : 1;
+        const auto counters = expect_exactly_once(tree, Roots{}, 0, 2000 * few, options);
+        EXPECT_EQ(counters.saved, counters.restored);
+        EXPECT_EQ(counters.pushed, counters.popped);
+        expect_exactly_once(GatherChain{}, ChainStarts{50}, 0, 1000 * few, options);
+        expect_exactly_once(GatherFireworks{{{{{}, 3, 300}}}}, Fuses{}, 0, 3 * few, options);
+        expect_exactly_once(GatherFireworks{{{{{}, 2, 0}}}}, Rockets{20}, 0, 500 * few, options);
+    }
+    const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
+    EXPECT_GT(expect_exactly_once(tree, Roots{}, 0, 2000, often).saved, 0u);
+    expect_exactly_once(GatherChain{}, ChainStarts{50}, 0, 2000, often);
+}
+
 TEST_P(EngineOnDevice, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
     // Few rounds in each launch: where chains end, what is paused is nothing but claimed seeds.
     for (const std::uint32_t longest : {1, 50}) {
@@ -359,6 +376,10 @@ TEST_P(EngineOnDevice, SumsThatAreKeptNearAreExact) {
         expect_sums(walks, ChainStarts{300}, 1'000, {});
         expect_sums(walks, ChainStarts{300}, 100, often);
         expect_sums(walks, ChainStarts{200}, 100, tiny);
+        if (device().info().technology == "opencl") continue; // has no inbox
+        const GatherTally gathered{{{{{}, spread}}}};
+        expect_sums(gathered, ChainStarts{300}, 1'000, {});
+        expect_sums(gathered, ChainStarts{300}, 100, often);
     }
 }
 
@@ -405,6 +426,8 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
     expect_fed(IrregularTree{}, SparseRoots{~std::uint64_t{0}}, 100'000, {});
     expect_fed(WalkTree{{{{}, std::uint64_t{1} << 30}}}, Roots{}, 20'000, brief);
     expect_fed(WalkPlant{{{{}, 7}}}, Sprouts{}, 2'000, brief);
+    if (device().info().technology != "opencl")
+        expect_fed(GatherTree{{{{{}, std::uint64_t{1} << 30}}}}, Roots{}, 20'000, brief);
 }
 
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {

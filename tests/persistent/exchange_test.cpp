@@ -239,6 +239,22 @@ struct RebuiltLongWalks : LongWalks {
     Link unit(const LongWalk::State& walk) const { return walk.link; }
 };
 
+/// Units stay in the inbox.
+struct InboxLongWalks : LongWalks {
+    struct Walk : LongWalk {
+        struct Result {
+            std::uint32_t left;
+        };
+    };
+    using Units = Kinds<ResumableKind<Link, 1, Walk>>;
+    void end(auto&, const LongWalk::State& walk, auto&, Walk::Result& result) const {
+        result.left = walk.left;
+    }
+    void finish(auto& lane, const Walk::Result& result, const Link& link) const {
+        LongWalks::end(lane, {link, result.left}, link);
+    }
+};
+
 /// An engine for walks, whose launches are as long on any machine.
 template <class Config, class Kernel>
 struct WalkBench {
@@ -291,6 +307,7 @@ void expect_that_walks_begin_again() {
 TEST(Transfer, AUnitInTheMiddleOfItsWalkBeginsAgainElsewhere) {
     expect_that_walks_begin_again<KeptLongWalks>();
     expect_that_walks_begin_again<RebuiltLongWalks>();
+    expect_that_walks_begin_again<InboxLongWalks>();
 }
 
 TEST(Transfer, ALaunchWithInjectionTransfersUnitsAndKeepsItsSeeds) {

@@ -72,7 +72,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t spread = lots.one_of({1u, 64u});
     const Fireworks fireworks{{}, lots.one_of({1u, 2u, 4u}), lots.one_of({0u, 1u, 17u, 1000u})};
     const auto units_per_fuse = 1 + (fireworks.width << fireworks.depth);
-    switch (lots.below(24)) {
+    switch (lots.below(28)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -124,6 +124,14 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return work("WalkConifer", std::uint64_t{30} << levels / 2, WalkConifer{{{{}, levels}}}, Saplings{});
     case 22:
         return work("WalkTally", links, WalkTally{{{{}, spread}}}, ChainStarts{links});
+    case 23:
+        return work("GatherTree", 20, GatherTree{{{irregular}}}, Roots{});
+    case 24:
+        return work("GatherChain", links, GatherChain{}, ChainStarts{links});
+    case 25:
+        return work("GatherFireworks", units_per_fuse, GatherFireworks{{{fireworks}}}, Fuses{});
+    case 26:
+        return work("GatherTally", links, GatherTally{{{{{}, spread}}}}, ChainStarts{links});
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }

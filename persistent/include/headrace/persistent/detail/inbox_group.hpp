@@ -63,6 +63,9 @@ public:
         const Inbox inbox = inbox_;
         Walks walks;
         Scratches scratches;
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+        asm("" : "=m"(scratches)); // begin sets what it likes: compilers should not guess what
+#endif
         lanes.each([&](std::uint32_t lane) { walks[lane].phase = none; });
         progress_.left = moves();
         Progress now = progress_;
@@ -71,20 +74,15 @@ public:
                 walk(kernel, lanes, walks, scratches, now,
                      std::make_integer_sequence<std::uint32_t, phases>{});
             end_walks(kernel, lanes, inbox, walks, scratches, now);
-            if (now.left != 0 && !now.drains) {
-                begin(kernel, lanes, inbox, walks, scratches, now);
-                if (now.busy >= now.wanted) {
-                    now.dry = false;
-                    continue;
-                }
+            if (now.left == 0 || now.drains || inbox.count(List::ready) + now.busy < now.wanted) {
+                typename Lanes::template PerLane<Kept> kept;
+                lanes.each([&](std::uint32_t lane) { kept[lane].put(walks[lane]); });
+                progress_ = now;
+                goes = goes_on();
+                now = progress_;
+                lanes.each([&](std::uint32_t lane) { kept[lane].take(walks[lane]); });
+                if (!goes || now.drains) continue;
             }
-            typename Lanes::template PerLane<Kept> kept;
-            lanes.each([&](std::uint32_t lane) { kept[lane].put(walks[lane]); });
-            progress_ = now;
-            goes = goes_on();
-            now = progress_;
-            lanes.each([&](std::uint32_t lane) { kept[lane].take(walks[lane]); });
-            if (!goes || now.drains) continue;
             begin(kernel, lanes, inbox, walks, scratches, now);
             now.dry = now.dry && now.busy < now.enough;
         }

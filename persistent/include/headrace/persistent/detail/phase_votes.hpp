@@ -40,27 +40,25 @@ template <std::uint32_t Phases>
 HEADRACE_HOST_DEVICE constexpr std::uint32_t
 next_phase(const PhaseVotes<Phases>& votes, const PhaseLimits<Phases>& limits, std::uint32_t lanes) {
     // No index that is known only at run time, or a GPU's compiler puts the numbers into memory.
-    std::uint32_t busy = 0, waited_for = 0; // the latter has a bit for each phase
+    std::uint32_t busy = 0, most = 0, fullest = 0, chosen = Phases;
     HEADRACE_UNROLL
     for (std::uint32_t phase = 0; phase < Phases; ++phase) {
-        busy += votes.waiting[phase];
-        if (votes.waiting[phase] > 0) waited_for |= 1u << phase;
+        const std::uint32_t waiting = votes.waiting[phase];
+        busy += waiting;
+        if (waiting >= most) {
+            most = waiting;
+            fullest = phase;
+        }
+        if (waiting >= (limits.least[phase] == 0 ? 1 : limits.least[phase])) chosen = phase;
     }
     if (busy == 0) return Phases;
     if (votes.turn % phase_patience == phase_patience - 1) {
         const std::uint32_t phase = votes.turn / phase_patience % Phases;
-        if ((waited_for >> phase & 1) != 0) return phase;
+        HEADRACE_UNROLL
+        for (std::uint32_t other = 0; other < Phases; ++other)
+            if (other == phase && votes.waiting[other] > 0) return phase;
     }
     if (busy < limits.enough && (!votes.dry || votes.done > lanes - limits.enough)) return Phases;
-    std::uint32_t most = 0, fullest = 0, chosen = Phases;
-    HEADRACE_UNROLL
-    for (std::uint32_t phase = 0; phase < Phases; ++phase) {
-        if (votes.waiting[phase] >= most) {
-            most = votes.waiting[phase];
-            fullest = phase;
-        }
-        if (votes.waiting[phase] > 0 && votes.waiting[phase] >= limits.least[phase]) chosen = phase;
-    }
     return chosen < Phases ? chosen : fullest;
 }
 
