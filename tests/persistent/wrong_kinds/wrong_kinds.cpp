@@ -179,6 +179,50 @@ Launcher strollers() { return on_cpu::launcher<Stroller<Stroll<true>>, Sow>(); }
 Launcher others() { return on_cpu::launcher<Stroller<Stroll<false>>, Sow>(); }
 Launcher walkers_with_scratch() { return on_cpu::launcher<Stroller<Walk>, Sow>(); }
 
+// A resumable kind with a Result.
+struct Errand {
+    struct State {
+        std::uint32_t left;
+    };
+    struct Result {
+#if WRONG == 28
+        std::uint32_t found = 0;
+#else
+        std::uint32_t found;
+#endif
+    };
+    static constexpr unsigned phase_percent[] = {0};
+};
+struct Gatherer {
+#if WRONG == 29
+    using Units = Kinds<ResumableKind<Seed, 1, Errand>, Kind<Other, 0>>;
+#else
+    using Units = Kinds<ResumableKind<Seed, 1, Errand>, Pods>;
+#endif
+#if WRONG == 30
+    static constexpr unsigned resolve_percent = 0;
+#endif
+    HEADRACE_KERNEL Errand::State begin(auto&, const Seed&) const { return {}; }
+    HEADRACE_KERNEL Phase step(Constant<0>, auto&, Errand::State&) const { return Phase::done; }
+#if WRONG == 31
+    HEADRACE_KERNEL Errand::Result end(auto&, const Errand::State&, NoScratch&) const { return {}; }
+#else
+    HEADRACE_KERNEL void end(auto&, const Errand::State&, NoScratch&, Errand::Result&) const {}
+#endif
+#if WRONG == 32
+    HEADRACE_KERNEL void finish(auto&, Errand::State&) const {}
+#else
+    HEADRACE_KERNEL void finish(auto&, const Errand::Result&, const Seed&) const {}
+#endif
+    HEADRACE_KERNEL void resolve(auto& lane, Errand::Result&, const Seed&) const {
+#if WRONG == 33
+        lane.spawn(Seed{3});
+#endif
+        static_cast<void>(lane);
+    }
+};
+Launcher gatherers() { return on_cpu::launcher<Gatherer, Sow>(); }
+
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }
 #if WRONG == 5
 Launcher counts() { return on_cpu::launcher<Count, Sow>(); }
