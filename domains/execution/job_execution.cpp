@@ -13,12 +13,8 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
 std::shared_ptr<JobExecution> JobExecution::make(Job job, Scheduling scheduling,
                                                  std::vector<Participant> participants,
                                                  std::shared_ptr<const std::vector<LeftOut>> left_out) {
-    auto made = std::make_unique<JobExecution>(std::move(job), std::move(scheduling), std::move(participants),
-                                               std::move(left_out));
-    return {made.release(), [](JobExecution* execution) {
-                std::unique_ptr<const JobExecution> last(execution);
-                if (on_serial_executor() || EventState::runs_continuations()) let_go(std::move(last));
-            }};
+    return make_destroyed_by_executor<JobExecution>(std::move(job), std::move(scheduling),
+                                                    std::move(participants), std::move(left_out));
 }
 
 void JobExecution::forget_handles() {

@@ -79,6 +79,18 @@ TEST(DestroyedByExecutor, NeitherThereNorLostWhenAnExecutorLetsGo) {
     EXPECT_NE(where.load(), executor_thread.load());
 }
 
+/// The thread that settles an event may have what the destructor waits for.
+TEST(DestroyedByExecutor, NotThereWhenAContinuationLetsGo) {
+    std::atomic<std::thread::id> where;
+    Promise promise;
+    auto mortal = make_destroyed_by_executor<Mortal>(where);
+    promise.event().then([&](const ErrorPtr&) { mortal.reset(); });
+    promise.complete();
+    EXPECT_EQ(mortal, nullptr);
+    EXPECT_TRUE(eventually([&] { return where.load() != std::thread::id{}; }));
+    EXPECT_NE(where.load(), std::this_thread::get_id());
+}
+
 TEST(LetGo, MayLetGoOfWhatLetsGoOfMore) {
     std::atomic<std::thread::id> where;
     struct Owner {

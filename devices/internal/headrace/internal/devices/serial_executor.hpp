@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
 #include <memory>
 #include <utility>
@@ -48,13 +49,14 @@ HEADRACE_EXPORT void let_go(std::shared_ptr<const void> last);
 /// block.
 [[nodiscard]] HEADRACE_EXPORT bool on_serial_executor() noexcept;
 
-/// Makes an object with a destructor that calls a driver. If a thread that must not call a driver drops the
-/// last reference, the thread of `let_go` destroys the object.
+/// Makes an object with a destructor that calls a driver or waits. The thread of `let_go` destroys the object
+/// if the last reference is dropped in a thread that must not call a driver, or by a continuation of an
+/// event.
 template <class Object, class... Arguments>
 [[nodiscard]] std::shared_ptr<Object> make_destroyed_by_executor(Arguments&&... arguments) {
     return {std::make_unique<Object>(std::forward<Arguments>(arguments)...).release(), [](Object* object) {
                 std::unique_ptr<const Object> last(object);
-                if (on_serial_executor()) let_go(std::move(last));
+                if (on_serial_executor() || EventState::runs_continuations()) let_go(std::move(last));
             }};
 }
 
