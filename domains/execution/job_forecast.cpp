@@ -19,8 +19,8 @@ bool JobForecast::wants(std::size_t device) const {
 }
 
 bool JobForecast::others_may_take_over(std::size_t device) const {
-    const bool are_ranks = state_.scheduling().shared && state_.job.shares_units();
-    if (!state_.participants.are_several() && !are_ranks) return false;
+    // Without the lock. Ranks take units alone: the schedule knows if this job's units may be transferred.
+    if (!state_.participants.are_several() && !state_.scheduling().shared) return false;
     const std::scoped_lock lock(state_.mutex);
     const auto place = state_.participants.participant_of(device);
     if (!place) return true; // all of them are others
