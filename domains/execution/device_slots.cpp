@@ -1,4 +1,5 @@
 // domains/execution/device_slots.cpp - see device_slots.hpp.
+#include <headrace/core/detail/submission.hpp>
 #include <headrace/core/log.hpp>
 #include <headrace/internal/domains/device_slots.hpp>
 #include <headrace/internal/domains/launch_slot.hpp>
@@ -70,8 +71,10 @@ std::chrono::nanoseconds DeviceSlots::launch_time(const JobExecution& job) const
     }
     if (usual != EngineOptions{}.launch_time || !job.forecast().others_may_take_over(number_)) return usual;
     if (is_cpu) return pause_of_cpu; // which tells how far it is
-    const bool is_asked =
-        device_.info().fine_grained_host_coherence && !job.job().shares_units(); // of seeds alone
+    // A launch is asked to pause for its seeds alone (LaunchSlot::ask_to_pause). Units that spring from seeds
+    // can be transferred only when a launch pauses by itself. That a job is shared by ranks tells nothing of
+    // this: units move between devices of one process, too.
+    const bool is_asked = device_.info().fine_grained_host_coherence && !job.job().shares_units();
     return is_asked || job.forecast().wants(number_) ? usual : pause_of_gpu;
 }
 
@@ -115,6 +118,11 @@ void DeviceSlots::note(const std::shared_ptr<DomainData>& domain) {
 }
 
 void DeviceSlots::forget_domains() {
+    join_private_replicas();
+    bring_replicas_to_host();
+}
+
+void DeviceSlots::join_private_replicas() {
     for (const auto& weak : domains_) {
         const auto domain = weak.lock();
         if (domain) try {
@@ -124,6 +132,30 @@ void DeviceSlots::forget_domains() {
                 domain->drop_replica(controller_, error); // or it would look for the controller later
                 log_error(std::string("sums are lost with their device: ") + error->what());
             }
+    }
+}
+
+/// Of domains that outlive the runtime. What cannot be copied is lost: later readers get the error.
+void DeviceSlots::bring_replicas_to_host() {
+    const Error lack{ErrorKind::out_of_memory, "the runtime ends"};
+    ErrorPtr error;
+    while (!error) try { // it throws when nothing is left
+            controller_.evict(lack, {}).wait();
+        } catch (...) {
+            error = current_error();
+        }
+    for (const auto& weak : domains_) {
+        const auto domain = weak.lock();
+        if (!domain) continue;
+        Storage& storage = domain->storage();
+        const std::vector<Tile> before = unwritten_parts(storage.tile());
+        controller_.release(storage);
+        for (const Tile& now : unwritten_parts(storage.tile())) {
+            const auto has_it = [&](const Tile& part) {
+                return part.begin() <= now.begin() && now.end() <= part.end();
+            };
+            if (std::ranges::none_of(before, has_it)) mark_failed(now, error);
+        }
     }
 }
 

@@ -137,6 +137,46 @@ TEST(Runtime, DevicesShareAJob) {
     EXPECT_DOUBLE_EQ(report.devices[1].capability, 0.5);
 }
 
+TEST(Runtime, WhatItsJobsWroteOutlivesIt) {
+    const Domain<std::uint64_t> x("x", {1000});
+    {
+        const Fakes fakes;
+        fakes.runtime->submit(iota(x)).wait();
+    }
+    for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.gather()[i], i);
+    const Fakes others;
+    others.runtime
+        ->submit(Job("add", x.size())
+                     .updates(rows(x))
+                     .host_function("fake",
+                                    [=](Task& task, const NativeStream&) {
+                                        for (auto i = task.range().begin; i < task.range().end; ++i)
+                                            task.update(x)[i] += 1;
+                                    }))
+        .wait();
+    for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.gather()[i], i + 1);
+}
+
+TEST(Runtime, WhatItCannotBringToTheHostIsAnError) {
+    const Domain<std::uint64_t> x("x", {1000}), y("y", {1000});
+    const Fakes others;
+    others.runtime->submit(iota(y)).wait();
+    {
+        const Fakes fakes;
+        fakes.runtime->submit(iota(x)).wait();
+        for (FakeDevice* device : {fakes.first, fakes.second}) device->fail_next(FakeRequest::copy_out);
+    }
+    try {
+        static_cast<void>(x.gather());
+        ADD_FAILURE() << "it was there";
+    } catch (const Error& error) {
+        EXPECT_NE(error.message().find("failed on demand"), std::string::npos) << error.what();
+    }
+    for (std::uint64_t i = 0; i < y.size(); ++i) ASSERT_EQ(y.gather()[i], i);
+    others.runtime->submit(iota(x)).wait();
+    for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.gather()[i], i);
+}
+
 TEST(Runtime, DomainsMayLieInADevicesHostMemory) {
     Fakes fakes;
     const auto host = fakes.runtime->allocate_host(1000 * sizeof(std::uint64_t));

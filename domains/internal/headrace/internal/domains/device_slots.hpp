@@ -82,6 +82,8 @@ private:
     void add();
     [[nodiscard]] std::size_t tasks_at_work() const;
     [[nodiscard]] bool have_work_of_another(const JobExecution& job) const;
+    void join_private_replicas();
+    void bring_replicas_to_host();
     void end_launches(const ErrorPtr& error);
 
     const std::size_t number_;
