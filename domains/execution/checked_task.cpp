@@ -13,7 +13,9 @@ namespace headrace {
 namespace {
 
 constexpr std::byte first_pattern{0xA5}, second_pattern{0x5B};
-/// Bytes before and behind the domain, if kernels take addresses. A multiple of every alignment.
+/// What is aligned in the domain is aligned in staged memory, too.
+constexpr Bytes alignment = 64;
+/// Bytes before and behind the domain, if kernels take addresses.
 constexpr Bytes guard_bytes = 4096;
 
 bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
@@ -23,6 +25,38 @@ bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
 /// The task may write elements, of a part or anywhere.
 bool is_output(const Job::Use& use) {
     return use.joining ? use.joining == &joins_scattered() : writes(use.access);
+}
+
+/// The elements of an output that belong to a task with these work units. Any task may scatter any element.
+IndexRange part_of(const Job::Use& use, IndexRange units) {
+    return use.joining ? IndexRange{0, use.slice.data->extent().size()} : elements_of(use, units);
+}
+
+/// The staged bytes, as offsets in the domain. Both may lie outside of it; an offset before it wraps around.
+struct StagedRange {
+    Bytes begin, size;
+};
+
+/// Of an output of which a task has this part: the whole domain. In windows there is room for less: the part,
+/// and as many bytes before and behind it.
+StagedRange staged_range(const Job::Use& use, IndexRange part, const DeviceInfo& device, bool in_windows) {
+    const DomainData& data = *use.slice.data;
+    if (use.joining || !in_windows) {
+        const Bytes guard = device.has_addresses ? guard_bytes : 0;
+        return {Bytes{0} - guard, data.bytes() + 2 * guard};
+    }
+    const Bytes first = part.begin * data.element_size() / alignment * alignment;
+    const Bytes size = part.end * data.element_size() - first;
+    const Bytes guard = std::max(alignment, (size + alignment - 1) / alignment * alignment);
+    return {first - guard, size + 2 * guard};
+}
+
+/// The task must not read it: the part holds the pattern.
+bool is_poisoned(const Job::Use& use) { return is_output(use) && (use.joining || !reads(use.access)); }
+
+/// Its private replica has a substitute in a second run, so that nothing is added twice.
+bool needs_scratch(const Job& job, const Job::Use& use) {
+    return use.joining && !is_output(use) && std::ranges::any_of(job.uses(), is_poisoned);
 }
 
 } // namespace
@@ -42,19 +76,15 @@ struct CheckedTask::Output {
     IndexRange part;     ///< elements, when the task began
     Memory* replica;     ///< the memory that the part belongs to
     Bytes replica_begin; ///< its first byte, in the domain
-    Bytes guard;         ///< bytes before and behind the domain, in `staged`
+    Bytes staged_begin;  ///< the first byte of `staged`, in the domain; may wrap around
     std::unique_ptr<Memory> staged;
     std::vector<std::byte> first = {}; ///< contents after the first run
 
     [[nodiscard]] DomainData& data() const { return *use->slice.data; }
     /// Any task may write any element of the domain.
     [[nodiscard]] bool is_scattered() const { return use->joining != nullptr; }
-    /// The task must not read it: the part holds the pattern.
-    [[nodiscard]] bool is_poisoned() const { return is_scattered() || !reads(use->access); }
-    /// The part of a task with these work units.
-    [[nodiscard]] IndexRange part_of(IndexRange units) const {
-        return is_scattered() ? IndexRange{0, data().extent().size()} : elements_of(*use, units);
-    }
+    [[nodiscard]] bool is_poisoned() const { return headrace::is_poisoned(*use); }
+    [[nodiscard]] IndexRange part_of(IndexRange units) const { return headrace::part_of(*use, units); }
     /// The host's address of `replica`, if kernels work on it in place; else null.
     [[nodiscard]] std::byte* in_place() const {
         void* const host = data().storage().host();
@@ -64,7 +94,7 @@ struct CheckedTask::Output {
         return element * data().element_size() - replica_begin;
     }
     [[nodiscard]] Bytes offset(std::uint64_t element) const {
-        return guard + element * data().element_size();
+        return element * data().element_size() - staged_begin;
     }
     [[nodiscard]] Bytes size_of(IndexRange elements) const { return elements.size() * data().element_size(); }
     [[nodiscard]] std::span<const std::byte> element(std::span<const std::byte> all, std::uint64_t i) const {
@@ -72,22 +102,33 @@ struct CheckedTask::Output {
     }
 };
 
-CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream)
+Bytes CheckedTask::bytes(const Job& job, IndexRange range, const DeviceInfo& device, bool in_windows) {
+    Bytes bytes = 0;
+    for (const Job::Use& use : job.uses()) {
+        if (is_output(use)) bytes += staged_range(use, part_of(use, range), device, in_windows).size;
+        if (needs_scratch(job, use)) bytes += use.joining->replica_bytes(*use.slice.data, device);
+    }
+    return bytes;
+}
+
+CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream,
+                         bool in_windows)
     : task_(task), job_(job), controller_(controller), stream_(stream) {
     Device& device = controller.device();
     for (const Job::Use& use : job.uses()) {
+        if (needs_scratch(job, use))
+            scratch_.push_back(device.allocate(use.joining->replica_bytes(*use.slice.data, device.info())));
         if (!is_output(use)) continue;
         const Task::Binding& bound = task.bound(*use.slice.data);
-        const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
+        const IndexRange part = part_of(use, range);
+        const StagedRange staged = staged_range(use, part, device.info(), in_windows);
         outputs_.push_back({.use = &use,
-                            .part = {},
+                            .part = part,
                             .replica = bound.memory,
                             .replica_begin = bound.begin,
-                            .guard = guard,
-                            .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
-        outputs_.back().part = outputs_.back().part_of(range);
-        // The offset makes the memory begin `guard` bytes before the domain.
-        task.rebind(*use.slice.data, *outputs_.back().staged, Bytes{0} - guard);
+                            .staged_begin = staged.begin,
+                            .staged = device.allocate(staged.size)});
+        task.rebind(*use.slice.data, *outputs_.back().staged, staged.begin);
     }
 }
 
@@ -129,11 +170,12 @@ void CheckedTask::check_outside(const Output& output) const {
     const auto fail = [&](Bytes at) {
         const Bytes size = output.data().element_size();
         const std::string domain = "of domain '" + output.data().name() + "'";
+        const Bytes in_domain = output.staged_begin + at; // wraps around before the begin
         std::string where = "bytes beyond the end " + domain;
-        if (at < output.guard)
+        if (in_domain < output.data().bytes())
+            where = "element " + std::to_string(in_domain / size) + " " + domain;
+        else if (at < begin)
             where = "bytes before the begin " + domain;
-        else if (at < output.offset(output.data().extent().size()))
-            where = "element " + std::to_string((at - output.guard) / size) + " " + domain;
         throw Error{ErrorKind::invalid_argument, "checked mode: the task wrote " + where +
                                                      ", whose part is [" + std::to_string(output.part.begin) +
                                                      ", " + std::to_string(output.part.end) + ")"}
@@ -156,12 +198,11 @@ bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
 }
 
 void CheckedTask::prepare_second_run() {
+    auto scratch = scratch_.begin();
     for (const Job::Use& use : job_.uses()) {
-        if (!use.joining || use.joining == &joins_scattered()) continue;
-        Device& device = controller_.device();
-        scratch_.push_back(device.allocate(use.joining->replica_bytes(*use.slice.data, device.info())));
-        use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
-        task_.rebind(*use.slice.data, *scratch_.back(), 0);
+        if (!needs_scratch(job_, use)) continue;
+        use.joining->begin(*use.slice.data, **scratch, stream_).wait();
+        task_.rebind(*use.slice.data, **scratch++, 0);
     }
     // What the task updates is as it was, too: otherwise it might write other values, or elsewhere.
     for (const Output& output : outputs_) fill(output, second_pattern, {}).wait();

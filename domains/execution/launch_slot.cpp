@@ -93,9 +93,9 @@ void LaunchSlot::begin() {
     Task& task = *first.task;
     check_.reset(); // of a try for which there was no memory
     const TaskSubmission::Inputs inputs = submission_.bind(first);
-    if (is_checked_mode() && !in_windows && !first.work_range.units) // windows have no room for more
-        check_ =
-            std::make_unique<CheckedTask>(task, job, first.work_range.range, slots_.controller(), *stream_);
+    if (submission_.checks(first.work_range))
+        check_ = std::make_unique<CheckedTask>(task, job, first.work_range.range, slots_.controller(),
+                                               *stream_, in_windows);
     const KernelVariant& variant = *job.variant(info().technology);
     bool opens = false, is_open = false;
     if (const KernelVariant::Bind* const bind = variant.bind()) {

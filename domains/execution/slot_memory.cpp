@@ -17,7 +17,9 @@ void LaunchSlot::make_memory(const Error& lack) {
         freed =
             slots_.controller().evict(lack, data_of(job_->job(), task.range(), submission_.is_in_windows()));
     } catch (const Error&) {
-        if (begins && (submission_.makes_do_with_less(held_.first()) || goes_elsewhere())) return;
+        if (begins && (submission_.makes_do_with_less(held_.first()) || goes_elsewhere() ||
+                       submission_.goes_unchecked()))
+            return;
         throw; // it says what is needed
     }
     if (freed.done()) return freed.wait();

@@ -1,6 +1,7 @@
 // domains/execution/task_submission.cpp - see task_submission.hpp.
 #include "execution/footprint.hpp"
 #include "execution/task_metrics.hpp"
+#include <headrace/core/log.hpp>
 #include <headrace/internal/domains/task_submission.hpp>
 
 #include <optional>
@@ -16,7 +17,10 @@ IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
 
 } // namespace
 
-void TaskSubmission::expect(const Job& job) { in_windows_ = !fits_whole(job, info()); }
+void TaskSubmission::expect(const Job& job) {
+    in_windows_ = !fits_whole(job, info());
+    lacks_room_to_check_ = false;
+}
 
 HeldTask TaskSubmission::make(const WorkRange& work_range) const {
     return {.work_range = work_range,
@@ -95,15 +99,27 @@ void TaskSubmission::report_launch(const HeldTask& held, std::vector<Event> inpu
 }
 
 void TaskSubmission::fit(HeldTask& held) const {
-    while (in_windows_ &&
-           footprint(job().job(), info(), held.work_range.range, true) > most_in_windows(info()) &&
-           halve(held)) {
+    if (!in_windows_) return;
+    const auto bytes = [&] {
+        const IndexRange range = held.work_range.range;
+        const Bytes to_check =
+            checks(held.work_range) ? CheckedTask::bytes(job().job(), range, info(), true) : 0;
+        return footprint(job().job(), info(), range, true) + to_check;
+    };
+    while (bytes() > most_in_windows(info()) && halve(held)) {
     }
 }
 
 bool TaskSubmission::makes_do_with_less(HeldTask& held) {
     if (in_windows_) return halve(held);
     return in_windows_ = can_use_windows(job().job(), info());
+}
+
+bool TaskSubmission::goes_unchecked() {
+    if (!is_checked_mode() || lacks_room_to_check_) return false;
+    log_warning("checked mode: tasks of job '" + job().job().name() + "' are not checked on " + info().id +
+                ", which has no room for copies of their outputs");
+    return lacks_room_to_check_ = true;
 }
 
 /// The task goes back in part, if its job may be cut. False if that is not possible.

@@ -6,6 +6,7 @@
 #include <core/log_lines.hpp>
 #include <core/seeds.hpp>
 #include <domains/access.kernels.hpp>
+#include <domains/checked_child.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
 #include <domains/opencl_form.hpp>
@@ -332,25 +333,8 @@ TEST(WrittenParts, FindsEveryOverlap) {
 /// much, or just what the patterns are.
 class Checked : public Accesses {
 protected:
-    void SetUp() override {
-        Accesses::SetUp();
-        GTEST_FLAG_SET(death_test_style, "threadsafe");
-    }
-    /// What the job fails with, or "well", by a child's exit.
-    void expect_said(const std::string& pattern, const std::function<void(Runtime&)>& run) {
-        EXPECT_EXIT(
-            {
-                setenv("HEADRACE_CHECK", "1", 1);
-                std::string said = "well";
-                try {
-                    run(runtime());
-                } catch (const Error& error) {
-                    said = error.what();
-                }
-                std::fprintf(stderr, "%s\n", said.c_str());
-                std::_Exit(0);
-            },
-            testing::ExitedWithCode(0), pattern);
+    static void expect_said(const std::string& pattern, const std::function<void(Runtime&)>& run) {
+        expect_said_in_checked_mode(pattern, [&] { run(*make_runtime("dynamic:37")); });
     }
 };
 INSTANTIATE_TEST_SUITE_P(On, Checked, device_lists(), by_list);

@@ -2,14 +2,18 @@
 // compiled with HEADRACE_CHECK_BOUNDS.
 #include <domains/bounds.kernels.hpp>
 #include <domains/device_lists.hpp>
+#include <domains/small_device.hpp>
 #include <headrace/headrace.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -155,6 +159,40 @@ TEST_P(Bounds, ReplicasHaveThemToo) {
     EXPECT_EQ(said(job(0, 1, 0, 0)), message("exact"));
     EXPECT_EQ(said(job(0, 0, 1, 0)), message("most"));
     EXPECT_EQ(said(job(0, 0, 0, 1)), message("scattered"));
+}
+
+/// On a device that cannot hold the domains at once: each task has memory for its own part alone.
+TEST(BoundsOfWindows, AnElementOutsideOfAWindowIsNamed) {
+    constexpr std::uint64_t large = std::uint64_t{1} << 20;
+    const Domain<float> from("from", {large}), to("to", {large});
+    for (float& element : from.fill()) element = 1;
+    const auto said = [&](std::uint64_t halo, std::uint64_t read, std::uint64_t write) -> std::string {
+        std::vector<std::unique_ptr<Device>> devices;
+        devices.push_back(std::make_unique<SmallDevice>(make_cpu_device(), Bytes{1} << 20));
+        Runtime runtime(std::move(devices), {});
+        try {
+            runtime
+                .submit(Job("shift", large).reads(rows(from, halo)).writes(rows(to)).kernel([&](Task& task) {
+                    return Shift{task.read(from), task.write(to), read, write};
+                }))
+                .wait();
+            return {};
+        } catch (const Error& error) {
+            EXPECT_EQ(error.job(), "shift");
+            return error.message();
+        }
+    };
+    EXPECT_EQ(said(0, 0, 0), "");
+    for (const float element : to.gather()) ASSERT_EQ(element, 1.0F);
+    const auto expect_said = [](const std::string& message, const std::string& domain) {
+        EXPECT_NE(message.find("of domain '" + domain + "', which has 1048576 elements; its task may use ["),
+                  std::string::npos)
+            << message;
+        EXPECT_EQ(message.find("[0, 1048576)"), std::string::npos) << message;
+    };
+    expect_said(said(0, 1, 0), "from");
+    expect_said(said(1, 0, 1), "to");
+    expect_said(said(1, 2, 0), "from");
 }
 
 /// In a process of its own: a trap ends a GPU's kernel, and with it all that the process has on the device.

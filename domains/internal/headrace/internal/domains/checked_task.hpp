@@ -19,19 +19,27 @@ namespace headrace {
 /// there are they checked.
 [[nodiscard]] HEADRACE_EXPORT bool is_checked(const Job& job);
 
-/// Stages the outputs of one task in separate memory, each as large as the domain. A pattern fills it around
+/// Stages the outputs of one task in separate memory, each as large as the domain. Of a task in windows it
+/// has the part, and as much before and behind it. A pattern fills the memory around
 /// the task's part, and inside it too if the task only writes. After the task, a change outside the part is
 /// an error. An element of the part that still holds the pattern may have been written with that value. So
 /// the task runs again on another pattern, with temporary replicas: an element with the pattern both times
 /// was not written. For scatters, the part is the whole domain.
 ///
 /// Threads   one at a time
-/// Cost      for each output the domain's size of device memory and of host memory, and two copies; a second
-///           run of most tasks
+/// Cost      for each output the domain's size of device memory and of host memory, and two copies; in
+/// windows
+///           three times the part; a second run of most tasks
 class HEADRACE_EXPORT CheckedTask {
 public:
-    /// `task` is bound. Rebinds its outputs to staged memory.
-    CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream);
+    /// Device memory that a task with these work units needs beside its footprint.
+    [[nodiscard]] static Bytes bytes(const Job& job, IndexRange range, const DeviceInfo& device,
+                                     bool in_windows);
+
+    /// `task` is bound. Allocates all device memory that the check needs, and rebinds the task's outputs to
+    /// it.
+    CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream,
+                bool in_windows);
     ~CheckedTask();
     CheckedTask(const CheckedTask&) = delete; // copies go to its buffers
     CheckedTask& operator=(const CheckedTask&) = delete;
@@ -62,7 +70,7 @@ private:
     Controller& controller_;
     Stream& stream_;
     std::vector<Output> outputs_;
-    std::vector<std::unique_ptr<Memory>> scratch_; ///< in place of private replicas
+    std::vector<std::unique_ptr<Memory>> scratch_; ///< in place of private replicas, in a second run
     std::vector<Event> requests_;
 };
 

@@ -59,6 +59,16 @@ public:
     /// A task that has not begun needs less than it did. False if that is not possible.
     [[nodiscard]] bool makes_do_with_less(HeldTask& held);
 
+    // Checked mode.
+
+    /// A task of this work range is checked. Transferred units are not: jobs with outputs transfer none.
+    [[nodiscard]] bool checks(const WorkRange& work_range) const {
+        return is_checked_mode() && !lacks_room_to_check_ && !work_range.units;
+    }
+    /// No further task of the job is checked here, because the device has no room for copies of outputs, and
+    /// the log says so. False if they are not checked already.
+    [[nodiscard]] bool goes_unchecked();
+
 private:
     [[nodiscard]] bool halve(HeldTask& held) const;
     [[nodiscard]] const DeviceInfo& info() const { return slots_.device().info(); }
@@ -68,6 +78,7 @@ private:
     Stream& stream_;
     const SlotEngine& engine_;
     bool in_windows_ = false;
+    bool lacks_room_to_check_ = false;
     std::vector<Event> filled_; ///< requests that fill private replicas of tasks that have not started
 };
 
