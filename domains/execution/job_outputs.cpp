@@ -5,6 +5,19 @@
 #include <fmt/format.h>
 
 namespace headrace {
+namespace {
+
+/// What the whole job was to write of a domain; all of it, if the user's callback does not tell.
+IndexRange elements_of_job(const Job::Use& use, const Job& job) {
+    // Not a variable that the call is assigned to: where the call throws, GCC 12 has overwritten it.
+    try {
+        return elements_of(use, job.units());
+    } catch (...) { // perhaps the reason why the job failed
+        return {0, use.slice.data->extent().size()};
+    }
+}
+
+} // namespace
 
 JobOutputs::JobOutputs(const Job& job) : job_(job) {
     for (const Job::Use& use : job.uses()) // rows of different tasks cannot overlap
@@ -45,13 +58,7 @@ void JobOutputs::fail(const ErrorPtr& error) const {
             use.slice.data->fail_replicas(*use.joining, error);
             continue;
         }
-        if (!writes(use.access)) continue;
-        IndexRange part{0, use.slice.data->extent().size()};
-        try {
-            part = elements_of(use, job_.units());
-        } catch (...) { // the user's callback, which may be why the job failed: all of the domain
-        }
-        use.slice.data->fail(part, error);
+        if (writes(use.access)) use.slice.data->fail(elements_of_job(use, job_), error);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -77,6 +78,31 @@ TEST(JobMistakes, FailureReachesSuccessors) {
     const auto second =
         runtime.submit(Job("successor", 10).after(first).kernel([](Task&) { return Thrower{.at = 11}; }));
     EXPECT_EQ(kind_of([&] { second.wait(); }), ErrorKind::kernel);
+}
+
+/// The callback is asked once more when the job has failed, for what it was to write.
+TEST(JobMistakes, APartitionCallbackThatFailsFailsItsJobAlone) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu", .policy = "dynamic:50"});
+    const Domain<std::uint32_t> x("x", {1000});
+    const auto throws = [](IndexRange units) {
+        if (units.end > 300) throw Error{ErrorKind::unsupported, "no part"};
+        return units;
+    };
+    const auto exceeds = [](IndexRange units) { return IndexRange{units.begin, units.end + 1}; };
+    for (const PartOf& callback : {PartOf(throws), PartOf(exceeds)}) {
+        std::ranges::fill(x.fill(), 1U);
+        const auto job = Job("parts", 1000).updates(part(x, callback)).kernel([&](Task& task) {
+            return Increment{task.update(x)};
+        });
+        EXPECT_THROW(runtime.submit(job).wait(), Error);
+        EXPECT_THROW(static_cast<void>(x.gather()), Error);
+    }
+    std::ranges::fill(x.fill(), 1U);
+    runtime
+        .submit(
+            Job("rows", 1000).updates(rows(x)).kernel([&](Task& task) { return Increment{task.update(x)}; }))
+        .wait();
+    for (const std::uint32_t value : x.gather()) ASSERT_EQ(value, 2U);
 }
 
 TEST(JobMistakes, AJobWithoutAKernelForAnyDeviceIsRefused) {
