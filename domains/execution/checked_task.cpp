@@ -1,4 +1,5 @@
 // domains/execution/checked_task.cpp - see checked_task.hpp.
+#include "execution/checked_inputs.hpp"
 #include "execution/footprint.hpp"
 #include <headrace/internal/domains/checked_task.hpp>
 
@@ -103,7 +104,7 @@ struct CheckedTask::Output {
 };
 
 Bytes CheckedTask::bytes(const Job& job, IndexRange range, const DeviceInfo& device, bool in_windows) {
-    Bytes bytes = 0;
+    Bytes bytes = CheckedInputs::bytes(job, range, device);
     for (const Job::Use& use : job.uses()) {
         if (is_output(use)) bytes += staged_range(use, part_of(use, range), device, in_windows).size;
         if (needs_scratch(job, use)) bytes += use.joining->replica_bytes(*use.slice.data, device);
@@ -113,7 +114,11 @@ Bytes CheckedTask::bytes(const Job& job, IndexRange range, const DeviceInfo& dev
 
 CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream,
                          bool in_windows)
-    : task_(task), job_(job), controller_(controller), stream_(stream) {
+    : task_(task),
+      job_(job),
+      controller_(controller),
+      stream_(stream),
+      inputs_(std::make_unique<CheckedInputs>(task, job, range, controller, stream)) {
     Device& device = controller.device();
     for (const Job::Use& use : job.uses()) {
         if (needs_scratch(job, use))
@@ -139,6 +144,7 @@ CheckedTask::~CheckedTask() {
 Event CheckedTask::fill(std::span<const Event> after) {
     std::vector<Event> filled(after.begin(), after.end());
     for (const Output& output : outputs_) filled.push_back(fill(output, first_pattern, after));
+    filled.push_back(inputs_->copy(after));
     return Event::all(filled);
 }
 
@@ -224,6 +230,7 @@ void CheckedTask::take_up(const Output& output, IndexRange part, const std::vect
 }
 
 void CheckedTask::check(IndexRange range, const std::function<void()>& run_again, const Note& note) {
+    inputs_->check();
     for (Output& output : outputs_) {
         output.first = read(output);
         check_outside(output);

@@ -419,6 +419,45 @@ TEST_P(Checked, NamesAnElementThatTwoTasksScatterDifferently) {
                     [&](Runtime& runtime) { scatter(runtime, static_cast<std::uint8_t>(other)); });
 }
 
+/// On devices whose kernels have no const views.
+class CheckedInputs : public Checked {};
+INSTANTIATE_TEST_SUITE_P(On, CheckedInputs, testing::Values("cpu", two_private_cpus, "opencl:pocl"), by_list);
+
+TEST_P(CheckedInputs, AnElementThatATaskOnlyReadsAndWroteIsNamed) {
+    constexpr std::uint64_t size = 1003;
+    const Domain<std::uint8_t> to("to", {size}), from("from", {size});
+    const auto take = [&](Runtime& runtime, bool in_parts, std::uint8_t more) {
+        std::iota(from.fill().begin(), from.fill().end(), std::uint8_t{0});
+        runtime
+            .submit(Job("take", size)
+                        .writes(rows(to))
+                        .reads(in_parts ? rows(from) : Slice(from))
+                        .host_function("cpu",
+                                       [=](Task& task, const NativeStream&) {
+                                           const auto all = task.read(from);
+                                           for (auto i = task.range().begin; i < task.range().end; ++i) {
+                                               task.write(to)[i] = all[i];
+                                               auto& element = const_cast<std::uint8_t&>(all[i]);
+                                               if (i >= 700) element = static_cast<std::uint8_t>(i + more);
+                                           }
+                                       })
+                        .opencl(access_form("TAKE_AND_ADD"),
+                                [=](Task& task, OpenClArguments& arguments) {
+                                    arguments.buffer(task.memory(to)).buffer(task.memory(from)).value(more);
+                                }))
+            .wait();
+        for (std::uint64_t i = 0; i < size; ++i)
+            if (to.gather()[i] != static_cast<std::uint8_t>(i))
+                throw Error{ErrorKind::internal, "wrong bytes"};
+    };
+    for (const bool in_parts : {false, true}) {
+        expect_said("^well", [&](Runtime& runtime) { take(runtime, in_parts, 0); });
+        expect_said(
+            "the task wrote element [0-9]+ of domain 'from', of which the job declares reads\\(\\).*job take",
+            [&](Runtime& runtime) { take(runtime, in_parts, 1); });
+    }
+}
+
 /// Two fake devices, each of which gets one of the two units.
 class TwoWriters : public testing::Test {
 protected:

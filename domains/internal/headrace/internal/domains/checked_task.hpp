@@ -13,6 +13,8 @@
 
 namespace headrace {
 
+class CheckedInputs;
+
 /// True if the environment selects it; read once.
 [[nodiscard]] HEADRACE_EXPORT bool is_checked_mode();
 /// True if checked mode checks outputs of this job. Its units then stay on the device of their task: only
@@ -44,12 +46,12 @@ public:
     CheckedTask(const CheckedTask&) = delete; // copies go to its buffers
     CheckedTask& operator=(const CheckedTask&) = delete;
 
-    /// Enqueues the contents of the outputs before the task runs.
+    /// Enqueues the contents of the outputs, and copies of inputs, before the task runs.
     [[nodiscard]] Event fill(std::span<const Event> after);
     /// Called after the task has run, with its final range. `run_again` runs it again on its current
     /// bindings, and blocks. Then copies the outputs to the domains. For each domain that the task only
     /// writes or scatters to, `note` gets the written elements of the part and its contents. Blocks. Throws
-    /// invalid_argument with the domain and the first element written outside the part.
+    /// invalid_argument with the domain and the first element written outside the part, or of an input.
     using Note = std::function<void(const Job::Use&, IndexRange part, const std::vector<bool>& written,
                                     std::span<const std::byte> contents)>;
     void check(IndexRange range, const std::function<void()>& run_again, const Note& note);
@@ -69,6 +71,7 @@ private:
     const Job& job_;
     Controller& controller_;
     Stream& stream_;
+    std::unique_ptr<CheckedInputs> inputs_;
     std::vector<Output> outputs_;
     std::vector<std::unique_ptr<Memory>> scratch_; ///< in place of private replicas, in a second run
     std::vector<Event> requests_;
