@@ -116,7 +116,6 @@ CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controlle
                          bool in_windows)
     : task_(task),
       job_(job),
-      controller_(controller),
       stream_(stream),
       inputs_(std::make_unique<CheckedInputs>(task, job, range, controller, stream)) {
     Device& device = controller.device();

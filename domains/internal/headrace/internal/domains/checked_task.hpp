@@ -69,7 +69,6 @@ private:
 
     Task& task_;
     const Job& job_;
-    Controller& controller_;
     Stream& stream_;
     std::unique_ptr<CheckedInputs> inputs_;
     std::vector<Output> outputs_;
