@@ -28,7 +28,7 @@ void Accounts::forget() noexcept {
     for (One& one : of_) one.completed.forget();
 }
 
-void Accounts::tell(std::ostream& out, std::size_t participant) const {
+void Accounts::tell(StateText& out, std::size_t participant) const {
     const auto& [account, completed] = of_[participant];
     completed.tell(out);
     out << " account " << account.completed << " " << account.seeds_transferred << " "

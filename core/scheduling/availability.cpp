@@ -66,7 +66,7 @@ bool Availability::go_to_next_memory(const Rates& rates) {
     return true;
 }
 
-void Availability::tell(std::ostream& out, std::size_t participant) const {
+void Availability::tell(StateText& out, std::size_t participant) const {
     const One& one = all_[participant];
     out << one.is_lost << one.is_full << one.is_spared;
 }

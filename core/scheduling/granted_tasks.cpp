@@ -101,13 +101,13 @@ GrantedTasks::Duration GrantedTasks::measure(std::size_t participant, Duration b
 
 void GrantedTasks::charge(Duration busy) { charged_ += seconds(busy); }
 
-void GrantedTasks::tell(std::ostream& out) const {
+void GrantedTasks::tell(StateText& out) const {
     for (const auto& [key, task] : tasks_)
         out << "; task of " << std::get<0>(key) << ":" << task.work << " begun " << task.begun << " learned "
             << task.learned << " charge " << task.charge;
 }
 
-void GrantedTasks::tell_load(std::ostream& out, std::size_t participant) const {
+void GrantedTasks::tell_load(StateText& out, std::size_t participant) const {
     const Load& load = loads_[participant];
     out << " in flight " << load.outstanding << "+" << load.begun << " from " << load.known_from << " "
         << load.reckoned_from << " " << load.is_steady;

@@ -48,7 +48,7 @@ void Refusals::include(std::size_t participant) {
     wake();
 }
 
-void Refusals::tell(std::ostream& out, std::size_t participant) const {
+void Refusals::tell(StateText& out, std::size_t participant) const {
     const Flags& flags = of_[participant];
     out << flags.is_refused << flags.has_woken << flags.has_deferred << flags.is_excluded << flags.is_put_off
         << " asked " << flags.asked_at;

@@ -1,9 +1,9 @@
 // core/scheduling/schedule_state.cpp - see schedule_state.hpp.
 #include <headrace/internal/core/schedule_state.hpp>
+#include <headrace/internal/core/state_text.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 namespace headrace {
@@ -78,7 +78,7 @@ bool ScheduleState::standby_waits(double now) const {
 }
 
 std::string ScheduleState::text() const {
-    std::ostringstream out;
+    StateText out;
     open.tell(out);
     tasks.tell(out);
     for (std::size_t i = 0; i < participants.size(); ++i) {
@@ -106,7 +106,7 @@ std::string ScheduleState::text() const {
     out << " transferred ";
     transfers.tell(out);
     out << " charged " << tasks.charged();
-    return out.str();
+    return out.text();
 }
 
 std::vector<DeviceProgress> ScheduleState::participants_progress(double now) const {

@@ -49,7 +49,7 @@ void WaitingTransfers::forget() noexcept {
     for (One& one : of_) one.waiting.clear();
 }
 
-void WaitingTransfers::tell(std::ostream& out, std::size_t participant) const {
+void WaitingTransfers::tell(StateText& out, std::size_t participant) const {
     for (const Work& work : of_[participant].waiting) out << work;
     out << " idle " << of_[participant].is_idle;
 }

@@ -35,7 +35,7 @@ void OpenWork::put_back(const Work& work) {
         left_.push_back(work.range);
 }
 
-void OpenWork::tell(std::ostream& out) const {
+void OpenWork::tell(StateText& out) const {
     out << "left:";
     for (const IndexRange range : left_) out << " " << range.begin << "-" << range.end;
     out << "; loose:";
@@ -69,7 +69,7 @@ void CompletedWork::forget() noexcept {
     transferred_.clear();
 }
 
-void CompletedWork::tell(std::ostream& out) const {
+void CompletedWork::tell(StateText& out) const {
     for (const IndexRange range : ranges_) out << Work{.range = range};
     for (const Work& work : transferred_) out << work;
 }

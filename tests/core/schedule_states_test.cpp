@@ -7,6 +7,7 @@
 //   is there;
 // - no order of events comes back to a state: so the number of messages is bounded.
 #include <headrace/internal/core/schedule.hpp>
+#include <headrace/internal/core/state_text.hpp>
 #include <headrace/internal/core/turns.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +19,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -112,7 +112,7 @@ struct World {
     }
 
     [[nodiscard]] std::string text() const {
-        std::ostringstream out;
+        StateText out;
         for (const Schedule& schedule : schedules) out << schedule.state().text() << "\n";
         for (const Worker& worker : workers) {
             out << worker.is_awake << worker.told_idle << worker.is_lost;
@@ -125,7 +125,7 @@ struct World {
         for (const auto& of_job : of_unit)
             for (const Unit& unit : of_job) out << static_cast<int>(unit.place) << unit.by;
         out << batches_left << may_lose << failed[0] << failed[1];
-        return out.str();
+        return out.text();
     }
 };
 

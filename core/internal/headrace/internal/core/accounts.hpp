@@ -1,11 +1,11 @@
 // internal/core/accounts.hpp - what the participants of a job have completed and transferred.
 #pragma once
 #include <headrace/core/export.hpp>
+#include <headrace/internal/core/state_text.hpp>
 #include <headrace/internal/core/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
 #include <vector>
 
 namespace headrace {
@@ -47,8 +47,8 @@ public:
     /// The job has ended: nothing is taken back any more.
     void forget() noexcept;
 
-    void tell(std::ostream& out, std::size_t participant) const;
-    void tell(std::ostream& out) const { out << completed_; }
+    void tell(StateText& out, std::size_t participant) const;
+    void tell(StateText& out) const { out << completed_; }
 
 private:
     struct One {

@@ -3,11 +3,11 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/core/rates.hpp>
+#include <headrace/internal/core/state_text.hpp>
 #include <headrace/internal/core/working_memory.hpp>
 
 #include <cstddef>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <vector>
 
@@ -52,8 +52,8 @@ public:
     /// The job goes on in the memory whose participants are the fastest together. False: there is none.
     [[nodiscard]] bool go_to_next_memory(const Rates& rates);
 
-    void tell(std::ostream& out, std::size_t participant) const;
-    void tell(std::ostream& out) const { memory_.tell(out); }
+    void tell(StateText& out, std::size_t participant) const;
+    void tell(StateText& out) const { memory_.tell(out); }
 
 private:
     struct One {

@@ -2,6 +2,7 @@
 // job is charged for them.
 #pragma once
 #include <headrace/core/export.hpp>
+#include <headrace/internal/core/state_text.hpp>
 #include <headrace/internal/core/work.hpp>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <ostream>
 #include <tuple>
 #include <vector>
 
@@ -74,8 +74,8 @@ public:
     void charge(Duration busy);
     void charge_at_least(double seconds) { charged_ = std::max(charged_, seconds); }
 
-    void tell(std::ostream& out) const;
-    void tell_load(std::ostream& out, std::size_t participant) const;
+    void tell(StateText& out) const;
+    void tell_load(StateText& out, std::size_t participant) const;
 
 private:
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< participant, is transferred, first index

@@ -2,10 +2,10 @@
 // when all are refused.
 #pragma once
 #include <headrace/core/export.hpp>
+#include <headrace/internal/core/state_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <ostream>
 #include <utility>
 #include <vector>
 
@@ -48,8 +48,8 @@ public:
     /// True, once, if they may be.
     [[nodiscard]] bool takes_wake() noexcept { return std::exchange(wakes_, false); }
 
-    void tell(std::ostream& out, std::size_t participant) const;
-    void tell(std::ostream& out) const { out << wakes_ << " work since " << there_was_work_ << work_since_; }
+    void tell(StateText& out, std::size_t participant) const;
+    void tell(StateText& out) const { out << wakes_ << " work since " << there_was_work_ << work_since_; }
 
 private:
     struct Flags {

@@ -2,12 +2,12 @@
 // which participants are idle.
 #pragma once
 #include <headrace/core/export.hpp>
+#include <headrace/internal/core/state_text.hpp>
 #include <headrace/internal/core/work.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
 #include <vector>
 
 namespace headrace {
@@ -44,8 +44,8 @@ public:
     /// The job has ended.
     void forget() noexcept;
 
-    void tell(std::ostream& out, std::size_t participant) const;
-    void tell(std::ostream& out) const { out << numbered_ << "/" << bytes_; }
+    void tell(StateText& out, std::size_t participant) const;
+    void tell(StateText& out) const { out << numbered_ << "/" << bytes_; }
 
 private:
     struct One {

@@ -2,10 +2,10 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/index_range.hpp>
+#include <headrace/internal/core/state_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct Work {
     [[nodiscard]] std::uint64_t work_units() const { return is_transferred ? 0 : range.size(); }
     friend bool operator==(const Work&, const Work&) = default;
     /// For logs, and for tests that compare states.
-    friend std::ostream& operator<<(std::ostream& out, const Work& work) {
+    friend StateText& operator<<(StateText& out, const Work& work) {
         return out << (work.is_transferred ? " units " : " ") << work.range.begin << "-" << work.range.end
                    << "/" << work.tasks;
     }
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] Work take_transferred();
     void put_back(const Work& work);
     void forget_transferred() noexcept { transferred_.clear(); }
-    void tell(std::ostream& out) const;
+    void tell(StateText& out) const;
 
 private:
     std::vector<IndexRange> left_; ///< the last is next
@@ -73,7 +73,7 @@ public:
     /// All of it, which is no longer completed. Adjoining tasks are one.
     [[nodiscard]] std::vector<Work> take();
     void forget() noexcept;
-    void tell(std::ostream& out) const;
+    void tell(StateText& out) const;
 
 private:
     std::vector<IndexRange> ranges_; ///< ascending, apart

@@ -1,9 +1,10 @@
 // internal/core/working_memory.hpp - the memory on which all tasks of a job work, if there is one.
 #pragma once
+#include <headrace/internal/core/state_text.hpp>
+
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <ostream>
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ public:
             std::ranges::max_element(capabilities, {}, [](const auto& one) { return one.second; })->first;
         return true;
     }
-    void tell(std::ostream& out) const { out << (memory_ ? static_cast<long>(*memory_) : -1) << has_moved_; }
+    void tell(StateText& out) const { out << (memory_ ? static_cast<long>(*memory_) : -1) << has_moved_; }
 
 private:
     std::optional<std::size_t> memory_;
