@@ -88,12 +88,17 @@ struct SlowClock : HostSync {
     }
 };
 
+template <class Kernel, class Seeds, unsigned Width>
+Launcher launcher_on_threads() {
+    return on_cpu::make_launcher<Kernel, Seeds, HostLanes<Width>, ChosenRunner>();
+}
+
 /// Its arrivals are counted in `arrivals`.
 template <class Config, class Kernel, class Seeds>
 std::unique_ptr<BoundKernel> bind_on_threads(Kernel kernel, const Seeds& seeds, Arrivals arrivals) {
     kernel.arrivals = arrivals;
     using Runner = typename Config::Runner;
-    const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes, ChosenRunner>();
+    const Launcher launcher = launcher_on_threads<Kernel, Seeds, Config::Lanes::size>();
     return std::make_unique<RunnerChoice>(launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
                                           RunnerCalls{Runner::threads, Runner::run});
 }

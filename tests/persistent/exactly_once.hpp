@@ -11,20 +11,30 @@ constexpr EngineOptions roomy{};
 /// Everything so small that every way out is taken.
 constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_rounds = 3};
 
+/// The same for all kernels, which count in `arrived`.
+inline EngineCounters expect_exactly_once(std::unique_ptr<BoundKernel> kernel, const ArrivalTable& arrived,
+                                          const ArrivalTable& expected, std::uint64_t end,
+                                          const EngineOptions& options, std::uint64_t begin) {
+    const TestDeadline deadline("the engine");
+    ThreadDevice device;
+    ThreadStream stream;
+    Engine engine(device, stream, std::move(kernel), options);
+    drain(engine, begin, end);
+    const EngineCounters counters = engine.counters();
+    EXPECT_EQ(arrived.total(), expected.total());
+    EXPECT_EQ(arrived, expected);
+    EXPECT_EQ(counters.units, expected.total());
+    EXPECT_EQ(counters.spawned + (end - begin), expected.total() + counters.empty);
+    EXPECT_EQ(engine.remaining(), 0u);
+    return counters;
+}
+
 template <class Config, class Kernel, class Seeds>
 EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
-                                   EngineOptions options, std::uint64_t begin = 0) {
-    const TestDeadline deadline("the engine");
-    Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
-    drain(bench.engine, begin, end);
-    const ArrivalTable expected = expected_arrivals(serial(kernel), seeds, begin, end);
-    EXPECT_EQ(bench.arrived.total(), expected.total());
-    EXPECT_EQ(bench.arrived, expected);
-    EXPECT_EQ(bench.engine.counters().units, expected.total());
-    EXPECT_EQ(bench.engine.counters().spawned + (end - begin),
-              expected.total() + bench.engine.counters().empty);
-    EXPECT_EQ(bench.engine.remaining(), 0u);
-    return bench.engine.counters();
+                                   const EngineOptions& options, std::uint64_t begin = 0) {
+    ArrivalTable arrived;
+    return expect_exactly_once(bind_on_threads<Config>(kernel, seeds, arrived.view()), arrived,
+                               expected_arrivals(serial(kernel), seeds, begin, end), end, options, begin);
 }
 
 template <class Kernel, class Seeds>

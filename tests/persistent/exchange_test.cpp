@@ -1,6 +1,5 @@
 // What a paused engine has not begun, given to another: under host threads, for lane groups of all widths,
 // where ThreadSanitizer sees all.
-#include "bind_on_threads.hpp"
 #include "drain.hpp"
 #include "exchange.hpp"
 #include "thread_bench.hpp"

@@ -1,6 +1,6 @@
 // The same on plain threads, where ThreadSanitizer sees all.
-#include "bind_on_threads.hpp"
 #include "soak.hpp"
+#include "thread_kernels.hpp"
 
 namespace headrace::test {
 namespace {

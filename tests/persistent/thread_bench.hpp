@@ -1,7 +1,7 @@
 // tests/persistent/thread_bench.hpp - an engine whose groups are host threads.
 #pragma once
-#include "bind_on_threads.hpp"
 #include "expected.hpp"
+#include "thread_kernels.hpp"
 
 #include <headrace/persistent/engine.hpp>
 
