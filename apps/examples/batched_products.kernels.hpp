@@ -1,7 +1,7 @@
 // apps/examples/batched_products.kernels.hpp - a work unit is a product of two matrices, on devices without a
 // BLAS.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 constexpr int side = 16, area = side * side; ///< of a matrix
 

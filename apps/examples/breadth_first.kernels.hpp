@@ -1,6 +1,6 @@
 // apps/examples/breadth_first.kernels.hpp - a work unit is a vertex of the last level.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 /// Appends the neighbours that this device has not seen. Another one may append a vertex again, which costs
 /// time and changes nothing: of all levels of a vertex the least is right.

@@ -1,6 +1,6 @@
 // apps/examples/mariani_silver.kernels.hpp - a work unit is a square of pixels.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 struct Square {
     std::uint32_t x, y, side;

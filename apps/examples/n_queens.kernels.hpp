@@ -1,6 +1,6 @@
 // apps/examples/n_queens.kernels.hpp - a board is a work unit: its first queens, one in each row.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 /// The rows before this one have their queens; bit i of each mask is column i of this row. `places` are free:
 /// the lowest of them is this board's queen, the others are those of its siblings.

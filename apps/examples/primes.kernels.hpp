@@ -1,7 +1,7 @@
 // apps/examples/primes.kernels.hpp - a number is a resumable unit: divisions, then squarings if it needs
 // them.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 struct Number {
     std::uint32_t n; ///< odd, at least 3

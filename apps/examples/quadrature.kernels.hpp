@@ -1,6 +1,6 @@
 // apps/examples/quadrature.kernels.hpp - an interval is a work unit: its integral, or its two halves.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 struct Interval {
     double a, b;

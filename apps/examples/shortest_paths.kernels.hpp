@@ -1,6 +1,6 @@
 // apps/examples/shortest_paths.kernels.hpp - a work unit is a step to a field of a map.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 struct Step {
     std::uint32_t field, distance;

@@ -1,6 +1,6 @@
 // apps/examples/tree_search.kernels.hpp - a work unit is a node of a tree.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 struct Node {
     std::uint64_t number;

@@ -1,6 +1,6 @@
 // apps/examples/two_jobs.kernels.hpp - the kernels of two jobs: the first writes what the second reads.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 /// The steps of the Collatz sequence of index + 1, until it reaches 1.
 HEADRACE_KERNEL inline std::uint32_t collatz_steps(std::uint64_t index) {

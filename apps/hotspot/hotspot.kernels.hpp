@@ -4,7 +4,7 @@
 #pragma once
 #include "factors.h"
 #include <headrace/domains/grids/mirror.hpp>
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 namespace hotspot {
 

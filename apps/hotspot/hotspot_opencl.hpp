@@ -2,6 +2,7 @@
 // for OpenCL's processors.
 #pragma once
 #include "hotspot.kernels.hpp"
+#include <headrace/headrace.hpp>
 
 namespace hotspot {
 

@@ -5,7 +5,7 @@
 //         programming with CtrlEvents", JPDC 2023, figures 2 and 3. Differs in: z is real, not an int
 #pragma once
 #include "window.hpp"
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 // Multiplications and additions are not fused, on any device: see README.md. CMakeLists.txt says the same to
 // nvcc and g++, which have no pragma for it.

@@ -1,6 +1,7 @@
 // apps/mandelbrot/zoom.cpp - see zoom.hpp.
 #include "zoom.hpp"
 #include "mandelbrot.kernels.hpp"
+#include <headrace/headrace.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // apps/matrices/multiply.kernels.hpp - c = a b: what it means, for every technology. Faster ways to the same
 // are in multiply_cpu.hpp, multiply_simt.cuh and multiply.cl.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 namespace matrices {
 

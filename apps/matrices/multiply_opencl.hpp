@@ -1,6 +1,7 @@
 // apps/matrices/multiply_opencl.hpp - the kernels of multiply.cl as implementations of Multiply.
 #pragma once
 #include "matrices/multiply.kernels.hpp"
+#include <headrace/headrace.hpp>
 
 namespace matrices {
 

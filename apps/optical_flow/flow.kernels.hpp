@@ -8,7 +8,7 @@
 #pragma once
 #include "flow.h"
 #include <headrace/domains/grids/mirror.hpp>
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 namespace optical_flow {
 

@@ -4,6 +4,7 @@
 #include "any_sobel.kernels.hpp"
 #include "frames.hpp"
 #include "sobel.kernels.hpp"
+#include <headrace/headrace.hpp>
 
 #include <atomic>
 #include <cstdint>

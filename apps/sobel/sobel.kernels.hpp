@@ -2,7 +2,7 @@
 #pragma once
 #include "magnitude.h"
 #include "video/planes.hpp"
-#include <headrace/headrace.hpp>
+#include <headrace/kernel.hpp>
 
 #include <cstring>
 
