@@ -41,9 +41,10 @@ struct RayRules {
         }
         return state;
     }
-    /// Phase 0. A third of the nodes lead to a leaf.
-    HEADRACE_HOST_DEVICE headrace::Phase visit_node(std::uint32_t& state) const {
+    /// Phase 0. A third of the nodes lead to a leaf. `nodes` so far: some walks would go round in a circle.
+    HEADRACE_HOST_DEVICE headrace::Phase visit_node(std::uint32_t& state, std::uint32_t& nodes) const {
         state = look_at<node_quads>(state);
+        if (++nodes >= 64 * mean) return headrace::Phase::done;
         const std::uint32_t chance = scatter(state ^ 0x9e3779b9u);
         if (chance % mean == 0) return headrace::Phase::done;
         return headrace::Phase{chance / mean % 3 == 0 ? 1u : 0u};
@@ -68,8 +69,10 @@ struct OfRays {
 struct CallRays : OfRays {
     using Units = headrace::Kinds<headrace::Kind<Ray, 1>>;
     HEADRACE_KERNEL void operator()(auto& lane, Ray ray) const {
+        std::uint32_t nodes = 0;
         for (headrace::Phase phase{0}; phase != headrace::Phase::done;)
-            phase = phase == headrace::Phase{0} ? rules.visit_node(ray.state) : rules.visit_leaf(ray.state);
+            phase = phase == headrace::Phase{0} ? rules.visit_node(ray.state, nodes)
+                                                : rules.visit_leaf(ray.state);
         const std::uint32_t next = rules.shade(ray.state);
         if (ray.bounces > 0) lane.spawn(Ray{next, ray.bounces - 1});
     }
@@ -78,7 +81,7 @@ struct CallRays : OfRays {
 /// A triangle step once 8 of 32 lanes wait for one.
 struct RayWalk {
     struct State {
-        std::uint32_t state, bounces;
+        std::uint32_t state, bounces, nodes;
     };
     static constexpr unsigned phase_percent[] = {0, 25};
 };
@@ -87,9 +90,9 @@ struct WalkRays {
     using Units = Units_;
     static constexpr unsigned refill_percent = 80;
     RayRules rules;
-    HEADRACE_KERNEL RayWalk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces}; }
+    HEADRACE_KERNEL RayWalk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces, 0}; }
     HEADRACE_KERNEL headrace::Phase step(headrace::Constant<0>, auto&, RayWalk::State& walk) const {
-        return rules.visit_node(walk.state);
+        return rules.visit_node(walk.state, walk.nodes);
     }
     HEADRACE_KERNEL headrace::Phase step(headrace::Constant<1>, auto&, RayWalk::State& walk) const {
         return rules.visit_leaf(walk.state);
@@ -124,9 +127,9 @@ struct InboxRays {
     using Units = headrace::Kinds<headrace::ResumableKind<Ray, 1, Walk>>;
     static constexpr unsigned refill_percent = 80;
     RayRules rules;
-    HEADRACE_KERNEL Walk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces}; }
+    HEADRACE_KERNEL Walk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces, 0}; }
     HEADRACE_KERNEL headrace::Phase step(headrace::Constant<0>, auto&, Walk::State& walk) const {
-        return rules.visit_node(walk.state);
+        return rules.visit_node(walk.state, walk.nodes);
     }
     HEADRACE_KERNEL headrace::Phase step(headrace::Constant<1>, auto&, Walk::State& walk) const {
         return rules.visit_leaf(walk.state);

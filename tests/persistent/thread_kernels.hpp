@@ -30,7 +30,13 @@
     instantiate Launcher launcher_on_threads<WalkPlant, Sprouts, width>();                                   \
     instantiate Launcher launcher_on_threads<WalkFireworks, Fuses, width>();                                 \
     instantiate Launcher launcher_on_threads<WalkConifer, Saplings, width>();                                \
-    instantiate Launcher launcher_on_threads<WalkTally, ChainStarts, width>();
+    instantiate Launcher launcher_on_threads<WalkTally, ChainStarts, width>();                               \
+    instantiate Launcher launcher_on_threads<GatherTree, Roots, width>();                                    \
+    instantiate Launcher launcher_on_threads<GatherTree, SparseRoots, width>();                              \
+    instantiate Launcher launcher_on_threads<GatherChain, ChainStarts, width>();                             \
+    instantiate Launcher launcher_on_threads<GatherTally, ChainStarts, width>();                             \
+    instantiate Launcher launcher_on_threads<GatherFireworks, Fuses, width>();                               \
+    instantiate Launcher launcher_on_threads<GatherFireworks, Rockets, width>();
 
 namespace headrace::test {
 
