@@ -21,7 +21,6 @@ namespace path_tracer {
 namespace {
 
 constexpr std::size_t largest_leaf = PATH_TRACER_MOST_IN_LEAF, always_split = 2;
-constexpr std::size_t worth_a_thread = 4096; // references
 /// Space is cut where both sides of the best cut between references share more than this of the root's area.
 constexpr float worth_a_spatial_split = 1e-5f;
 /// ... and would cost less than this of what they do if they did not share it. Of the trees of height fields,
@@ -135,7 +134,7 @@ private:
     /// On all threads, as long as there are enough references for each.
     Subtree build(std::span<Reference> references, std::size_t most, unsigned depth) const {
         Subtree tree;
-        if (references.size() < worth_a_thread) {
+        if (references.size() < references_worth_a_thread) {
             std::tie(tree.box, tree.root) = append(references, most, depth, tree);
             tree.all_nodes = tree.nodes.size();
             tree.all_positions = tree.order.size();

@@ -6,8 +6,6 @@
 namespace path_tracer {
 namespace {
 
-constexpr uint32_t worth_a_thread = 4096; // nodes
-
 /// What is below a node costs so much, and has so many wide nodes, if it fills at most 1 to 7 slots above.
 struct Costs {
     std::array<float, wide_slots> area{}; ///< half the area of all wide nodes
@@ -30,7 +28,7 @@ public:
         const auto plan_second = [&, to = second] {
             seconds = plan(to, half_area_of(node.x.half1, node.y.half1, node.z.half1));
         };
-        if (branch.nodes() >= worth_a_thread) {
+        if (branch.nodes() >= nodes_worth_a_thread) {
             tbb::parallel_invoke(plan_first, plan_second);
         } else {
             plan_first();

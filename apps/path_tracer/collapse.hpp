@@ -10,6 +10,9 @@ namespace path_tracer {
 
 constexpr std::size_t wide_slots = 8;
 
+/// Nodes below a branch from which on it is given to other threads.
+constexpr uint32_t nodes_worth_a_thread = 4096;
+
 /// A child of a node, with all that lies below it: nodes are in depth-first order.
 struct Branch {
     uint32_t child; ///< see BvhNode

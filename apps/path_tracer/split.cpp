@@ -15,7 +15,6 @@ namespace path_tracer {
 namespace {
 
 constexpr unsigned most_bins = 32;
-constexpr std::size_t worth_a_thread = 4096; // references
 
 /// A part of a node's extent along one axis.
 struct Bin {
@@ -46,12 +45,12 @@ Result sum_over(std::span<const Reference> references, const Body& body) {
         for (std::size_t i = begin; i < end; ++i) body(references[i], sum);
     };
     Result all;
-    if (references.size() < worth_a_thread) {
+    if (references.size() < references_worth_a_thread) {
         add(0, references.size(), all);
         return all;
     }
     return tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(0, references.size(), worth_a_thread), all,
+        tbb::blocked_range<std::size_t>(0, references.size(), references_worth_a_thread), all,
         [&](const auto& range, Result so_far) {
             add(range.begin(), range.end(), so_far);
             return so_far;

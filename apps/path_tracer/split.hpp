@@ -2,10 +2,15 @@
 #pragma once
 #include "build_reference.hpp"
 
+#include <cstddef>
+
 #include <span>
 #include <vector>
 
 namespace path_tracer {
+
+/// References from which on a split is given to several threads.
+constexpr std::size_t references_worth_a_thread = 4096;
 
 /// What surrounds the references of a node, and their centres.
 struct Bounds {

@@ -15,8 +15,6 @@
 namespace path_tracer {
 namespace {
 
-constexpr uint32_t worth_a_thread = 4096; // nodes
-
 /// What fills a slot.
 struct Child {
     Box box;
@@ -166,7 +164,7 @@ private:
         }
         std::array<unsigned, wide_slots> depths{};
         const auto go_on = [&](std::size_t i) { depths[i] = widen(inner[i].first, inner[i].second); };
-        if (from.nodes() >= worth_a_thread)
+        if (from.nodes() >= nodes_worth_a_thread)
             tbb::parallel_for(std::size_t{0}, count, go_on);
         else
             for (std::size_t i = 0; i < count; ++i) go_on(i);

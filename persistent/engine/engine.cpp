@@ -19,7 +19,9 @@ std::string status_text(std::uint32_t status) {
     case HR_SEEDS_OF_TWO_KINDS:
         return "an OpenCL kernel's hr_seed gave units of more than one kind, or of a kind that there is not";
     case HR_NO_SUCH_PHASE:
-        return "a step of a resumable kind returned a phase that the kind does not have";
+        return "a step of a resumable kind returned a phase that the kind does not have, or "
+               "Phase::unresolved without a "
+               "resolve";
     case HR_THREW:
         return "a kernel threw";
     default:

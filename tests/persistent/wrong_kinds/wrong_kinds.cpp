@@ -214,13 +214,18 @@ struct Gatherer {
 #else
     HEADRACE_KERNEL void finish(auto&, const Errand::Result&, const Seed&) const {}
 #endif
+#if WRONG == 34
+    HEADRACE_KERNEL void resolve(auto& lane, Errand::Result&, const Seed&){// not const
+#else
     HEADRACE_KERNEL void resolve(auto& lane, Errand::Result&, const Seed&) const {
-#if WRONG == 33
-        lane.spawn(Seed{3});
 #endif
-        static_cast<void>(lane);
-    }
-};
+#if WRONG == 33
+                                                                           lane.spawn(Seed{3});
+#endif
+    static_cast<void>(lane);
+}
+}
+;
 Launcher gatherers() { return on_cpu::launcher<Gatherer, Sow>(); }
 
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }

@@ -246,6 +246,7 @@ private:
             return false;
         }
         if (now.drains) return drains_on();
+        if (paused_) return stops(); // begun during a pause: it must not take what it would save
         if (now.left == 0) {
             end_moves();
         } else {
@@ -290,21 +291,29 @@ private:
         const bool is_due = end_round();
         const bool asked = is_asked();
         if (asked || (is_due && !this->template goes_on_unseen<true>())) {
-            set_ready_aside();
+            if (sees_idle_groups()) {
+                finish_all(); // what they spawn can be shared
+                set_ready_aside();
+            }
             look_around();
         }
         if (asked || is_due) step_pace_.note_look();
         progress_.left = moves();
     }
 
-    /// Where other groups are idle, units that have not begun go to the LIQ, from which they are shared.
+    HEADRACE_GROUP_CODE bool sees_idle_groups() const {
+        if constexpr (!has_queues) return false; // there is nothing to share
+        return lanes_.by_leader([&] { return Sync::load(control_.idle_groups, Sync::relaxed); }) !=
+               0; // relaxed: a hint
+    }
+    /// Units that have not begun go to the LIQ, from which they are shared. One stays if no lane walks: it
+    /// would only come back.
     HEADRACE_GROUP_CODE void set_ready_aside() {
         if constexpr (has_queues) {
-            if (lanes_.by_leader([&] { return Sync::load(control_.idle_groups, Sync::relaxed); }) == 0)
-                return; // relaxed: a hint
-            while (inbox_.count(List::ready) != 0 && liq_.room(walked) != 0) {
+            const std::uint32_t own = progress_.begun == 0 ? 1 : 0;
+            while (inbox_.count(List::ready) > own && liq_.room(walked) != 0) {
                 const std::uint32_t units =
-                    least(least(inbox_.count(List::ready), liq_.room(walked)), lane_count);
+                    least(least(inbox_.count(List::ready) - own, liq_.room(walked)), lane_count);
                 const Mask mine = static_cast<Mask>(Lanes::all >> (lane_count - units));
                 const auto slot = [&](std::uint32_t lane) { return inbox_.newest(List::ready, lane); };
                 this->append(walked, mine, [&](std::uint32_t lane) { return inbox_.unit(slot(lane)); });
@@ -320,9 +329,13 @@ private:
         if (inbox_.count(List::unresolved) >= least_unresolved) resolve();
         if (inbox_.count(List::done) >= lane_count) return finish() && take_in();
         if (take_in()) return true;
-        // There is nothing new. Fewer units than would be best are better than idle lanes.
-        if (inbox_.count(List::unresolved) > progress_.busy) resolve();
-        return inbox_.count(List::done) > progress_.busy && finish() && take_in();
+        // There is nothing new, or there are no slots for it. Fewer units than would be best are better than
+        // idle lanes.
+        const std::uint32_t waits_for = inbox_.count(List::unused) < lane_count ? 0 : progress_.busy;
+        if (inbox_.count(List::unresolved) > waits_for &&
+            inbox_.count(List::unresolved) >= inbox_.count(List::done))
+            resolve();
+        return inbox_.count(List::done) > waits_for && finish() && take_in();
     }
 
     /// Moves units from the LIQ, ranges, records, seeds and bundles to the inbox. True if there were some.
@@ -333,6 +346,11 @@ private:
             refill();
             if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
         }
+        put_into_inbox();
+        return inbox_.count(List::ready) != 0;
+    }
+    /// Moves the lanes' units to the inbox.
+    HEADRACE_GROUP_CODE void put_into_inbox() {
         const auto slot = [&](std::uint32_t lane) {
             return inbox_.newest(List::unused, lanes_.count_below(active_, lane));
         };
@@ -343,7 +361,6 @@ private:
         inbox_.append(List::ready, active_, slot);
         inbox_.drop(List::unused, Lanes::count(active_));
         active_ = 0;
-        return inbox_.count(List::ready) != 0;
     }
 
     HEADRACE_GROUP_APART void resolve() {
@@ -427,11 +444,10 @@ private:
         });
     }
 
-    /// As far as there is room for what they spawn.
+    /// Finishes what is done or unresolved, as far as there is room for what it spawns.
     HEADRACE_GROUP_CODE void finish_all() {
         while (inbox_.count(List::unresolved) != 0) resolve();
-        while (inbox_.count(List::done) != 0 && finish()) {
-        }
+        while (inbox_.count(List::done) != 0 && finish()) put_into_inbox();
     }
 
     StepPace<Sync, Lanes> step_pace_;

@@ -68,6 +68,12 @@ concept EndsWalks = requires(const Kernel& kernel, WalkingLane& lane, typename K
                              typename KindOf::Walk::Result& result) {
     kernel.end(lane, state, scratch, result);
 };
+/// True for a resolve that changes the kernel or the unit.
+template <class Kernel, class KindOf>
+concept NearlyResolves = requires(Kernel& kernel, WalkingLane& lane, typename KindOf::Walk::Result& result,
+                                  typename KindOf::Unit& unit) {
+    kernel.resolve(lane, result, unit);
+};
 template <class Kernel, class KindOf, class Lane>
 concept FinishesResults = requires(const Kernel& kernel, Lane& lane,
                                    const typename KindOf::Walk::Result& result,
@@ -123,9 +129,10 @@ consteval bool check_options_of_resumable() {
     constexpr bool placed = std::is_base_of_v<Walk, Kernel> ||
                             !(
                                 requires { Walk::gather_percent; } || requires { Walk::drain_steps; } ||
-                                requires { Kernel::phase_percent; });
-    static_assert(placed, "headrace: gather_percent and drain_steps are members of the kernel, and "
-                          "phase_percent is a member of the Walk of its resumable kind");
+                                requires { Walk::resolve_percent; } || requires { Kernel::phase_percent; });
+    static_assert(placed,
+                  "headrace: gather_percent, resolve_percent and drain_steps are members of the kernel, and "
+                  "phase_percent is a member of the Walk of its resumable kind");
     return units && gathers && drains && placed;
 }
 
@@ -157,7 +164,11 @@ consteval bool check_results() {
     || ResolvesPercentage<Kernel>;
     static_assert(resolves, "headrace: resolve_percent is a percentage of the lanes of a group, from 1 to "
                             "100: static constexpr unsigned resolve_percent = 25");
-    return plain && alone && begins && ends && finishes && resolves;
+    constexpr bool resolve = !NearlyResolves<Kernel, KindOf> || ResolvesUnits<Kernel, KindOf>;
+    static_assert(resolve,
+                  "headrace: resolve of a kernel is void resolve(auto& lane, Result& result, const Unit& "
+                  "unit) const");
+    return plain && alone && begins && ends && finishes && resolves && resolve;
 }
 
 /// True if the kernel has what its resumable kind needs.
