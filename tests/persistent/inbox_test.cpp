@@ -224,13 +224,14 @@ struct MeetingWalks {
     }
 };
 
-/// One unit for each group: a group that walks keeps no other unit, neither in its inbox nor in its LIQ.
+/// One unit for each group, or fewer: a group that walks keeps no other unit, neither in its inbox nor in its
+/// LIQ.
 template <unsigned Groups>
-void expect_that_all_groups_walk() {
+void expect_that_all_groups_walk(std::uint64_t units = Groups) {
     const TestDeadline deadline("the engine");
     MeetingWalks::Meeting meeting;
     ArrivalTable arrived;
-    const MeetingWalks kernel{arrived.view(), &meeting, Groups};
+    const MeetingWalks kernel{arrived.view(), &meeting, units};
     ThreadDevice device;
     ThreadStream stream;
     const Roots seeds;
@@ -239,7 +240,7 @@ void expect_that_all_groups_walk() {
     Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
                   {.wishes = {}, .first_rounds = 1u << 30});
     drain(engine, 0, 1);
-    EXPECT_EQ(arrived.total(), 1 + Groups);
+    EXPECT_EQ(arrived.total(), 1 + units);
     EXPECT_EQ(meeting.missed, 0u);
 }
 
@@ -247,6 +248,11 @@ TEST(InboxOfAGroup, IsSharedByAGroupThatWalks) {
     expect_that_all_groups_walk<2>();
     expect_that_all_groups_walk<3>();
     expect_that_all_groups_walk<4>();
+}
+
+TEST(InboxOfAGroup, KeepsALoneUnitWhereOthersAreIdle) {
+    for (int turn = 0; turn < 20; ++turn)
+        for (std::uint64_t units = 1; units < 4; ++units) expect_that_all_groups_walk<4>(units);
 }
 
 /// Of seed 700 a step names a phase that there is not, or throws; or its end throws, or its finish spawns too
