@@ -46,9 +46,7 @@ Turn walk(Runtime& runtime, const Options& options, const Domain<bench::Quad>& t
     const auto narrow = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
     const std::uint32_t nodes = narrow(mean), shading = narrow(options.shading);
     job.seeds(bench::CameraRays{narrow(options.bounces)}).kernel([=](Task& task) {
-        Kernel kernel{};
-        kernel.rules = RayRules{task.read(table), task.sum(marks), nodes, shading};
-        return kernel;
+        return Kernel{{RayRules{task.read(table), task.sum(marks), nodes, shading}}};
     });
     const JobHandle run = runtime.submit(job);
     run.wait();

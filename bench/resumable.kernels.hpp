@@ -118,27 +118,17 @@ struct GatherRays
 };
 
 /// In phases; rays stay in the inbox, and are shaded once a whole lane group of them has ended.
-struct InboxRays {
-    struct Walk : RayWalk {
-        struct Result {
-            std::uint32_t state;
-        };
+struct InboxWalk : RayWalk {
+    struct Result {
+        std::uint32_t state;
     };
-    using Units = headrace::Kinds<headrace::ResumableKind<Ray, 1, Walk>>;
-    static constexpr unsigned refill_percent = 80;
-    RayRules rules;
-    HEADRACE_KERNEL Walk::State begin(auto&, const Ray& ray) const { return {ray.state, ray.bounces, 0}; }
-    HEADRACE_KERNEL headrace::Phase step(headrace::Constant<0>, auto&, Walk::State& walk) const {
-        return rules.visit_node(walk.state, walk.nodes);
-    }
-    HEADRACE_KERNEL headrace::Phase step(headrace::Constant<1>, auto&, Walk::State& walk) const {
-        return rules.visit_leaf(walk.state);
-    }
-    HEADRACE_KERNEL void end(auto&, const Walk::State& walk, headrace::NoScratch&,
-                             Walk::Result& result) const {
+};
+struct InboxRays : WalkRays<headrace::Kinds<headrace::ResumableKind<Ray, 1, InboxWalk>>> {
+    HEADRACE_KERNEL void end(auto&, const RayWalk::State& walk, headrace::NoScratch&,
+                             InboxWalk::Result& result) const {
         result.state = walk.state;
     }
-    HEADRACE_KERNEL void finish(auto& lane, const Walk::Result& result, const Ray& ray) const {
+    HEADRACE_KERNEL void finish(auto& lane, const InboxWalk::Result& result, const Ray& ray) const {
         const std::uint32_t next = rules.shade(result.state);
         if (ray.bounces > 0) lane.spawn(Ray{next, ray.bounces - 1});
     }

@@ -52,4 +52,20 @@ void expect_exactly_once_by_a_slow_clock(Kernel kernel, const Seeds& seeds, std:
     EXPECT_EQ(arrived, expected_arrivals(serial(kernel), seeds, 0, end));
 }
 
+/// An engine whose unit of seed 700 fails, in these words. It goes on afterwards.
+template <class Config, class Kernel>
+void expect_failure_of_unit_700(Kernel kernel, const char* words) {
+    const TestDeadline deadline("the engine");
+    Bench<Config, Kernel, Roots> bench(kernel, Roots{}, roomy);
+    try {
+        drain(bench.engine, 0, 1000);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+        EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
+    }
+    drain(bench.engine, 0, 700);
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+}
+
 } // namespace headrace::test

@@ -1,9 +1,8 @@
 // Kernels whose walks leave a Result under host threads: units gather in the inbox before they are finished.
 // Every overflow path, every width of lane group, with ThreadSanitizer.
 #include "exactly_once.hpp"
+#include "meeting_walks.hpp"
 #include "walks.kernels.hpp"
-
-#include <core/takes.hpp>
 
 #include <atomic>
 #include <stdexcept>
@@ -186,8 +185,7 @@ TEST(InboxOfAGroup, HeavyUnitsArriveExactlyOnce) {
         }
 }
 
-/// Below each seed as many heavy units as there are groups. They walk until all of them do.
-struct MeetingWalks {
+struct MeetingSlots : MeetingWalks {
     struct Walk {
         struct State {
             std::uint64_t heap;
@@ -198,61 +196,24 @@ struct MeetingWalks {
         static constexpr unsigned phase_percent[] = {0};
     };
     using Units = Kinds<ResumableKind<Node, 4, Walk>>;
-    struct Meeting {
-        std::atomic<std::uint64_t> walking = 0, missed = 0;
-        std::chrono::steady_clock::time_point end = std::chrono::steady_clock::now() + 1min;
-    };
-    Arrivals arrivals;
-    Meeting* meeting;
-    std::uint64_t units;
     Walk::State begin(auto&, const Node& node) const {
-        if (node.heap > 1) ++meeting->walking;
+        begin_at(node);
         return {node.heap};
     }
-    Phase step(Constant<0>, auto&, Walk::State& walk) const {
-        if (walk.heap == 1 || meeting->walking == units) return Phase::done;
-        takes(100us);
-        if (std::chrono::steady_clock::now() < meeting->end) return Phase{0};
-        ++meeting->missed;
-        return Phase::done;
-    }
+    Phase step(Constant<0>, auto&, Walk::State& walk) const { return next_of(walk.heap); }
     void end(auto&, const Walk::State&, auto&, Walk::Result&) const {}
-    void finish(auto& lane, const Walk::Result&, const Node& node) const {
-        arrivals.arrive(node.id());
-        if (node.heap == 1)
-            for (std::uint64_t child = 0; child < units; ++child) lane.spawn(Node{node.seed, 2 + child});
-    }
+    void finish(auto& lane, const Walk::Result&, const Node& node) const { arrive(lane, node); }
 };
 
-/// One unit for each group, or fewer: a group that walks keeps no other unit, neither in its inbox nor in its
-/// LIQ.
-template <unsigned Groups>
-void expect_that_all_groups_walk(std::uint64_t units = Groups) {
-    const TestDeadline deadline("the engine");
-    MeetingWalks::Meeting meeting;
-    ArrivalTable arrived;
-    const MeetingWalks kernel{arrived.view(), &meeting, units};
-    ThreadDevice device;
-    ThreadStream stream;
-    const Roots seeds;
-    const Launcher launcher =
-        on_cpu::make_launcher<MeetingWalks, Roots, HostLanes<16>, ThreadRunner<Groups>, SlowClock>();
-    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
-                  {.wishes = {}, .first_rounds = 1u << 30});
-    drain(engine, 0, 1);
-    EXPECT_EQ(arrived.total(), 1 + units);
-    EXPECT_EQ(meeting.missed, 0u);
-}
-
 TEST(InboxOfAGroup, IsSharedByAGroupThatWalks) {
-    expect_that_all_groups_walk<2>();
-    expect_that_all_groups_walk<3>();
-    expect_that_all_groups_walk<4>();
+    expect_that_all_groups_walk<MeetingSlots, 2>();
+    expect_that_all_groups_walk<MeetingSlots, 3>();
+    expect_that_all_groups_walk<MeetingSlots, 4>();
 }
 
 TEST(InboxOfAGroup, KeepsALoneUnitWhereOthersAreIdle) {
     for (int turn = 0; turn < 20; ++turn)
-        for (std::uint64_t units = 1; units < 4; ++units) expect_that_all_groups_walk<4>(units);
+        for (std::uint64_t units = 1; units < 4; ++units) expect_that_all_groups_walk<MeetingSlots, 4>(units);
 }
 
 /// Of seed 700 a step names a phase that there is not, or throws; or its end throws, or its finish spawns too
@@ -289,19 +250,8 @@ TYPED_TEST(Inbox, MistakesAreErrorsAndTheEngineGoesOnAfterThem) {
         {Fault::step_throws, "unit 700 is bad"},
         {Fault::end_throws, "unit 700 is bad"},
         {Fault::spawns, "spawned more"}};
-    for (const auto& [fault, words] : mistakes) {
-        const TestDeadline deadline("the engine");
-        Bench<TypeParam, FaultyWalks, Roots> bench(FaultyWalks{{}, fault}, Roots{}, roomy);
-        try {
-            drain(bench.engine, 0, 1000);
-            FAIL() << "no error";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::kernel);
-            EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
-        }
-        drain(bench.engine, 0, 700);
-        EXPECT_EQ(bench.engine.remaining(), 0u);
-    }
+    for (const auto& [fault, words] : mistakes)
+        expect_failure_of_unit_700<TypeParam>(FaultyWalks{{}, fault}, words);
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 // Kernels with a resumable kind under host threads: every overflow path, every width of lane group, with
 // ThreadSanitizer; and the rule by which a group votes.
 #include "exactly_once.hpp"
+#include "meeting_walks.hpp"
 #include "walks.kernels.hpp"
 
 #include <core/eventually.hpp>
-#include <core/takes.hpp>
 #include <headrace/persistent/detail/phase_votes.hpp>
 
 #include <atomic>
@@ -195,19 +195,8 @@ TYPED_TEST(Resumable, MistakesAreErrorsAndTheEngineGoesOnAfterThem) {
     const std::pair<Fault, const char*> mistakes[] = {{Fault::phase, "a phase that the kind does not have"},
                                                       {Fault::exception, "unit 700 is bad"},
                                                       {Fault::spawns, "spawned more"}};
-    for (const auto& [fault, words] : mistakes) {
-        const TestDeadline deadline("the engine");
-        Bench<TypeParam, FaultyWalks, Roots> bench(FaultyWalks{{}, fault}, Roots{}, roomy);
-        try {
-            drain(bench.engine, 0, 1000);
-            FAIL() << "no error";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::kernel);
-            EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
-        }
-        drain(bench.engine, 0, 700);
-        EXPECT_EQ(bench.engine.remaining(), 0u);
-    }
+    for (const auto& [fault, words] : mistakes)
+        expect_failure_of_unit_700<TypeParam>(FaultyWalks{{}, fault}, words);
 }
 
 /// Two units of two groups. Unit 0 walks without end. Unit 1 names a phase that there is not, after the group
@@ -287,60 +276,23 @@ TEST(ResumableUnits, AreSharedWithIdleGroups) {
     EXPECT_GT(bench.engine.counters().shared, 0u);
 }
 
-/// Below each seed as many heavy units as there are groups. They walk until all of them do.
-struct MeetingWalks {
+struct MeetingLanes : MeetingWalks {
     using Units = Kinds<ResumableKind<Node, 4, CountedWalk>>;
-    static constexpr std::uint64_t most = 4;
-    struct Meeting {
-        std::atomic<std::uint64_t> walking = 0, missed = 0;
-        std::chrono::steady_clock::time_point end = std::chrono::steady_clock::now() + 1min;
-    };
-    Arrivals arrivals;
-    Meeting* meeting;
-    std::uint64_t units;
     CountedWalk::State begin(auto&, const Node& node) const {
-        if (node.heap > 1) ++meeting->walking;
+        begin_at(node);
         return {node.heap, 1, 0};
     }
     template <std::uint32_t P>
     Phase step(Constant<P>, auto&, CountedWalk::State& walk) const {
-        if (walk.seed == 1 || meeting->walking == units) return Phase::done;
-        takes(100us);
-        if (std::chrono::steady_clock::now() < meeting->end) return Phase{0};
-        ++meeting->missed;
-        return Phase::done;
+        return next_of(walk.seed);
     }
-    void finish(auto& lane, CountedWalk::State&, const Node& node) const {
-        arrivals.arrive(node.id());
-        if (node.heap == 1)
-            for (std::uint64_t child = 0; child < units; ++child) lane.spawn(Node{node.seed, 2 + child});
-    }
+    void finish(auto& lane, CountedWalk::State&, const Node& node) const { arrive(lane, node); }
 };
 
-/// One unit for each group: a group that walks keeps no other unit, neither in a lane nor in its LIQ.
-template <unsigned Groups>
-void expect_that_all_groups_walk() {
-    const TestDeadline deadline("the engine");
-    static_assert(Groups <= MeetingWalks::most);
-    MeetingWalks::Meeting meeting;
-    ArrivalTable arrived;
-    const MeetingWalks kernel{arrived.view(), &meeting, Groups};
-    ThreadDevice device;
-    ThreadStream stream;
-    const Roots seeds;
-    const Launcher launcher =
-        on_cpu::make_launcher<MeetingWalks, Roots, HostLanes<16>, ThreadRunner<Groups>, SlowClock>();
-    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
-                  {.wishes = {}, .first_rounds = 1u << 30});
-    drain(engine, 0, 1);
-    EXPECT_EQ(arrived.total(), 1 + Groups);
-    EXPECT_EQ(meeting.missed, 0u);
-}
-
 TEST(ResumableUnits, AreAllSharedByAGroupThatWalks) {
-    expect_that_all_groups_walk<2>();
-    expect_that_all_groups_walk<3>();
-    expect_that_all_groups_walk<4>();
+    expect_that_all_groups_walk<MeetingLanes, 2>();
+    expect_that_all_groups_walk<MeetingLanes, 3>();
+    expect_that_all_groups_walk<MeetingLanes, 4>();
 }
 
 /// Walks that end as units of another kind. How many of these ran one after the other, without a step between

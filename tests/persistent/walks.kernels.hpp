@@ -165,7 +165,6 @@ struct GatheredWalk : RandomWalk {
     HEADRACE_HOST_DEVICE static std::uint64_t arrival_of(const Result& result) {
         return result.resolved == (is_unresolved(result.arrival) ? 1u : 0u) ? result.arrival : 0;
     }
-    using RandomWalk::arrival;
 };
 
 /// All but finish of a kernel whose resumable units have an id.

@@ -223,7 +223,7 @@ HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups +
 
 // First word of the inboxes in `spill`, where each record has so many words.
 HR_FUNCTION hr_u64 hr_spill_inboxes_at(hr_u32 groups, hr_u64 record_words) {
-    return hr_spill_records_at(groups) + 2u * groups * record_words;
+    return hr_spill_records_at(groups) + (hr_u64)2u * groups * record_words;
 }
 
 #ifndef __OPENCL_C_VERSION__

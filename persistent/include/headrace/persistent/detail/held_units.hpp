@@ -72,6 +72,15 @@ protected:
     }
     HEADRACE_GROUP_CODE std::uint32_t idle_lanes() const { return lane_count - Lanes::count(occupied()); }
 
+    /// Units that the group holds. Ranges are not among them: they are counted when they are spawned.
+    HEADRACE_GROUP_CODE std::uint32_t units_held() const {
+        std::uint32_t units = Lanes::count(active_) + liq_.template units<~ranges>();
+        // A lane may have both: the unit that it walks through is apart from that of a called kind.
+        if constexpr (resumes) units += Lanes::count(walking_);
+        if constexpr (gathers) units += inbox_.units();
+        return units;
+    }
+
     /// Gives make(rank), a unit or none, to the first `taken` idle lanes. Returns how many were none.
     template <class F>
     HEADRACE_GROUP_CODE std::uint32_t give_made(std::uint32_t taken, F&& make) {
@@ -185,6 +194,11 @@ protected:
         seeds_ = {0, 0};
     }
 
+    /// The same where no lane is in the middle of a unit.
+    HEADRACE_GROUP_CODE void save() {
+        save([](std::uint32_t) { return Words{}; });
+    }
+
     /// Restores what a paused group held. Only for a group that holds nothing.
     HEADRACE_GROUP_CODE bool restore() {
         HrRecord* record = this->claim_record();
@@ -258,13 +272,12 @@ private:
     HEADRACE_GROUP_CODE std::uint32_t restore_to_inbox(const std::uint32_t* from, std::uint32_t units) {
         const std::uint32_t some = least(units, lane_count);
         if (some == 0) return 0;
-        const Mask mine = static_cast<Mask>(Lanes::all >> (lane_count - some));
-        const auto slot = [&](std::uint32_t lane) { return inbox_.newest(InboxList::unused, lane); };
         lanes_.each([&](std::uint32_t lane) {
-            if (lane < some) inbox_.write_unit(slot(lane), read_column(from, record_room(), lane));
+            if (lane < some)
+                inbox_.write_unit(inbox_.newest(InboxList::unused, lane),
+                                  read_column(from, record_room(), lane));
         });
-        inbox_.append(InboxList::ready, mine, slot);
-        inbox_.drop(InboxList::unused, some);
+        inbox_.move_newest(InboxList::unused, InboxList::ready, some);
         return some;
     }
 

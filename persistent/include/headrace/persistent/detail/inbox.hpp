@@ -92,25 +92,27 @@ public:
         set_count(list, count(list) - newest);
         lanes_.sync(); // all lanes see the count
     }
-    /// Appends slot(lane) of the lanes in `mine`.
-    template <class F>
-    HEADRACE_GROUP_CODE void append(List list, Mask mine, F&& slot) const {
+    /// Appends the slots of these lanes.
+    HEADRACE_GROUP_CODE void append_lanes(List list, Mask mine) const {
         const std::uint32_t before = count(list);
         lanes_.each([&](std::uint32_t lane) {
-            if (Lanes::has(mine, lane))
-                entry(list, before + lanes_.count_below(mine, lane)) = static_cast<std::uint8_t>(slot(lane));
+            if (Lanes::has(mine, lane)) entry(list, before + lanes_.count_below(mine, lane)) = slot_of(lane);
         });
         set_count(list, before + Lanes::count(mine));
         lanes_.sync(); // all lanes see the list
     }
-    /// Moves all slots of a list to the end of another.
-    HEADRACE_GROUP_CODE void move_all(List from, List to) const {
-        const std::uint32_t moved = count(from), before = count(to);
+    /// Moves the newest slots of a list to another, the newest first.
+    HEADRACE_GROUP_CODE void move_newest(List from, List to, std::uint32_t moved) const {
+        const std::uint32_t left = count(from) - moved, before = count(to);
         lanes_.each([&](std::uint32_t lane) {
-            for (std::uint32_t i = lane; i < moved; i += Lanes::size) entry(to, before + i) = entry(from, i);
+            for (std::uint32_t i = lane; i < moved; i += Lanes::size)
+                entry(to, before + i) = static_cast<std::uint8_t>(newest(from, i));
         });
-        set_count(to, before + moved);
-        set_count(from, 0);
+        lanes_.sync(); // all lanes have read the counts, and see the units that others wrote
+        lanes_.by_leader([&] {
+            counts_[static_cast<std::uint32_t>(from)] = left;
+            counts_[static_cast<std::uint32_t>(to)] = before + moved;
+        });
         lanes_.sync(); // all lanes see the lists
     }
 

@@ -11,6 +11,7 @@
 // Steps are nearly all of the time, and they need few registers. So the loop of steps works on copies of what
 // lanes have, and the rest is a function that is called, with all that the group has in memory.
 #pragma once
+#include <headrace/persistent/detail/phase_steps.hpp>
 #include <headrace/persistent/detail/phase_votes.hpp>
 #include <headrace/persistent/detail/unit_sharing.hpp>
 
@@ -23,12 +24,12 @@ template <class Sync, class Lanes, class Kernel, class Seeds>
 class InboxGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Base = UnitSharing<Sync, Lanes, Kernel, Seeds>;
     using Base::active_, Base::control_, Base::counters_, Base::empty_, Base::gaps_alone_, Base::inbox_,
-        Base::kernel_, Base::lanes_, Base::liq_, Base::pace_, Base::paused_, Base::ranges_follow_,
-        Base::running_, Base::state_;
+        Base::kernel_, Base::lanes_, Base::liq_, Base::paused_, Base::ranges_follow_, Base::running_,
+        Base::state_;
     using Base::collect, Base::end_round, Base::enough, Base::enough_walks, Base::is_asked, Base::look_around,
-        Base::occupied, Base::refill, Base::units_with_room, Base::wait_for_work;
+        Base::note_completed, Base::refill, Base::units_held, Base::units_with_room, Base::wait_for_work;
     using Base::has_gaps, Base::has_queues, Base::has_ranges, Base::lane_count, Base::least, Base::walked;
-    using typename Base::Inbox, typename Base::Mask, typename Base::Traits, typename Base::Words;
+    using typename Base::Inbox, typename Base::Mask, typename Base::Traits;
     using List = InboxList;
 
     using KindOf = typename Traits::template KindAt<walked>;
@@ -37,10 +38,7 @@ class InboxGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     static constexpr std::uint32_t spawned_at_end = Traits::beyond_continuation(KindOf::max_spawns);
     using Finisher = SpawningLane<Traits, walked, KindOf::max_spawns, typename Base::State>;
 
-    struct Walk {
-        typename KindOf::State state;
-        std::uint32_t phase;
-    };
+    using Walk = PhaseWalk<KindOf>;
     using Walks = typename Lanes::template PerLane<Walk>;
     using Scratches = typename Lanes::template PerLane<typename ScratchOf<typename KindOf::Walk>::type>;
 
@@ -66,7 +64,7 @@ public:
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
         asm("" : "=m"(scratches)); // begin sets what it likes: compilers should not guess what
 #endif
-        lanes.each([&](std::uint32_t lane) { walks[lane].phase = none; });
+        lanes.each([&](std::uint32_t lane) { walks[lane].phase = no_phase; });
         progress_.left = moves();
         Progress now = progress_;
         for (bool goes = true; goes;) {
@@ -90,10 +88,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t none = static_cast<std::uint32_t>(Phase::done);
     static constexpr std::uint32_t unresolved = static_cast<std::uint32_t>(Phase::unresolved);
-    static constexpr std::uint32_t most_drain_steps =
-        drain_steps_of<Kernel>() == 0 ? 1 : drain_steps_of<Kernel>();
 
     /// What the loop of steps needs to know and changes.
     struct Progress {
@@ -170,16 +165,7 @@ private:
     template <std::uint32_t P>
     static HEADRACE_GROUP_LOOP void step(const Kernel& kernel, const Lanes& lanes, Walks& walks,
                                          Scratches& scratches) {
-        lanes.each([&](std::uint32_t lane) {
-            Walk& mine = walks[lane];
-            if (mine.phase != P) return;
-            WalkingLane handle;
-            if constexpr (StepsWithScratch<Kernel, KindOf, P>)
-                mine.phase = static_cast<std::uint32_t>(
-                    kernel.step(Constant<P>{}, handle, mine.state, scratches[lane]));
-            else
-                mine.phase = static_cast<std::uint32_t>(kernel.step(Constant<P>{}, handle, mine.state));
-        });
+        lanes.each([&](std::uint32_t lane) { step_phase<P>(kernel, walks[lane], scratches[lane]); });
     }
 
     static HEADRACE_GROUP_LOOP void begin(const Kernel& kernel, const Lanes& lanes, const Inbox& inbox,
@@ -213,7 +199,7 @@ private:
             [&](std::uint32_t lane) { return Lanes::has(now.begun, lane) && walks[lane].phase >= phases; });
         if (ended == 0) return;
         const Mask done = lanes.ballot(
-            [&](std::uint32_t lane) { return Lanes::has(ended, lane) && walks[lane].phase == none; });
+            [&](std::uint32_t lane) { return Lanes::has(ended, lane) && walks[lane].phase == no_phase; });
         const Mask other = static_cast<Mask>(ended & ~done);
         if (other != 0 && (!ResolvesUnits<Kernel, KindOf> || lanes.ballot([&](std::uint32_t lane) {
                 return Lanes::has(other, lane) && walks[lane].phase != unresolved;
@@ -226,12 +212,11 @@ private:
             if (!Lanes::has(ended, lane)) return;
             WalkingLane handle;
             kernel.end(handle, walks[lane].state, scratches[lane], inbox.result(inbox.slot_of(lane)));
-            walks[lane].phase = none;
+            walks[lane].phase = no_phase;
         });
         lanes.sync(); // the lanes may have diverged in the functor
-        const auto slot = [&](std::uint32_t lane) { return inbox.slot_of(lane); };
-        inbox.append(List::done, done, slot);
-        if (other != 0) inbox.append(List::unresolved, other, slot);
+        inbox.append_lanes(List::done, done);
+        if (other != 0) inbox.append_lanes(List::unresolved, other);
         now.begun = static_cast<Mask>(now.begun & ~ended);
         now.busy -= Lanes::count(ended);
     }
@@ -271,7 +256,7 @@ private:
     HEADRACE_GROUP_CODE bool stops() {
         if (!paused_ || progress_.begun == 0 || this->failed()) return false;
         progress_.drains = true;
-        progress_.left = most_drain_steps;
+        progress_.left = most_drain_steps<Kernel>;
         return true;
     }
 
@@ -281,7 +266,7 @@ private:
         if (this->failed()) return false;
         const bool has_one = has_finished_ || inbox_.count(List::done) + inbox_.count(List::unresolved) != 0;
         if (has_one || progress_.begun == 0) return false;
-        progress_.left = most_drain_steps;
+        progress_.left = most_drain_steps<Kernel>;
         return true;
     }
 
@@ -314,11 +299,10 @@ private:
             while (inbox_.count(List::ready) > own && liq_.room(walked) != 0) {
                 const std::uint32_t units =
                     least(least(inbox_.count(List::ready) - own, liq_.room(walked)), lane_count);
-                const Mask mine = static_cast<Mask>(Lanes::all >> (lane_count - units));
-                const auto slot = [&](std::uint32_t lane) { return inbox_.newest(List::ready, lane); };
-                this->append(walked, mine, [&](std::uint32_t lane) { return inbox_.unit(slot(lane)); });
-                inbox_.append(List::unused, mine, slot);
-                inbox_.drop(List::ready, units);
+                this->append(
+                    walked, static_cast<Mask>(Lanes::all >> (lane_count - units)),
+                    [&](std::uint32_t lane) { return inbox_.unit(inbox_.newest(List::ready, lane)); });
+                inbox_.move_newest(List::ready, List::unused, units);
             }
         }
     }
@@ -351,31 +335,26 @@ private:
     }
     /// Moves the lanes' units to the inbox.
     HEADRACE_GROUP_CODE void put_into_inbox() {
-        const auto slot = [&](std::uint32_t lane) {
-            return inbox_.newest(List::unused, lanes_.count_below(active_, lane));
-        };
         lanes_.each([&](std::uint32_t lane) {
-            if (Lanes::has(active_, lane)) inbox_.write_unit(slot(lane), state_[lane].unit);
+            if (Lanes::has(active_, lane))
+                inbox_.write_unit(inbox_.newest(List::unused, lanes_.count_below(active_, lane)),
+                                  state_[lane].unit);
         });
-        lanes_.sync(); // all lanes see the units
-        inbox_.append(List::ready, active_, slot);
-        inbox_.drop(List::unused, Lanes::count(active_));
+        inbox_.move_newest(List::unused, List::ready, Lanes::count(active_)); // all lanes see the units
         active_ = 0;
     }
 
     HEADRACE_GROUP_APART void resolve() {
         if constexpr (ResolvesUnits<Kernel, KindOf>) {
             const std::uint32_t units = least(inbox_.count(List::unresolved), lane_count);
-            const Mask mine = static_cast<Mask>(Lanes::all >> (lane_count - units));
-            const auto slot = [&](std::uint32_t lane) { return inbox_.newest(List::unresolved, lane); };
             lanes_.each([&](std::uint32_t lane) {
                 if (lane >= units) return;
+                const std::uint32_t slot = inbox_.newest(List::unresolved, lane);
                 WalkingLane handle;
-                kernel_.resolve(handle, inbox_.result(slot(lane)), from_words<Unit>(inbox_.unit(slot(lane))));
+                kernel_.resolve(handle, inbox_.result(slot), from_words<Unit>(inbox_.unit(slot)));
             });
             lanes_.sync(); // the lanes may have diverged in the functor
-            inbox_.append(List::done, mine, slot);
-            inbox_.drop(List::unresolved, units);
+            inbox_.move_newest(List::unresolved, List::done, units);
         }
     }
 
@@ -386,40 +365,25 @@ private:
         if (units != 0 && spawned_at_end != 0) units = units_with_room(units, spawned_at_end);
         if (units == 0) return false;
         const std::uint32_t held = units_held();
-        typename Lanes::template PerLane<std::uint32_t> slots;
         const Mask chosen = lanes_.ballot([&](std::uint32_t lane) {
             auto& state = state_[lane];
             state.continues = state.too_many = false;
             state.staged = 0;
             const std::uint32_t rank = lanes_.count_below(free, lane);
             if (!Lanes::has(free, lane) || rank >= units) return false;
-            slots[lane] = inbox_.newest(List::done, rank);
+            const std::uint32_t slot = inbox_.newest(List::done, rank);
             Finisher handle(state, this->sums_);
-            const typename Inbox::Result& result = inbox_.result(slots[lane]);
-            kernel_.finish(handle, result, from_words<Unit>(inbox_.unit(slots[lane])));
+            const typename Inbox::Result& result = inbox_.result(slot);
+            kernel_.finish(handle, result, from_words<Unit>(inbox_.unit(slot)));
             return true;
         });
         lanes_.sync(); // the lanes may have diverged in the functor
         running_ = walked;
         collect(chosen);
-        inbox_.append(List::unused, chosen, [&](std::uint32_t lane) { return slots[lane]; });
-        inbox_.drop(List::done, units);
+        inbox_.move_newest(List::done, List::unused, units);
         has_finished_ = true;
         note_completed(chosen, held);
         return true;
-    }
-
-    HEADRACE_GROUP_CODE std::uint32_t units_held() const {
-        // Ranges are counted when they are spawned.
-        return Lanes::count(active_) + inbox_.units() + liq_.template units<~ranges>();
-    }
-    /// The units of the chosen lanes are completed, and what they spawned is held. `before`: units held then.
-    HEADRACE_GROUP_CODE void note_completed(Mask chosen, std::uint32_t before) {
-        const std::uint32_t more = units_held() - before; // modulo 2^32: may be negative
-        this->book(Lanes::count(chosen), static_cast<std::int32_t>(more));
-        if (lanes_.ballot(
-                [&](std::uint32_t lane) { return Lanes::has(chosen, lane) && state_[lane].too_many; }) != 0)
-            this->fail(HR_SPAWNED_TOO_MANY);
     }
 
     // ---- leaving --------------------------------------------------------------------------------
@@ -428,20 +392,15 @@ private:
         if (paused_ && !this->failed()) {
             finish_all();
             // What was begun begins again.
-            inbox_.append(List::ready, progress_.begun,
-                          [&](std::uint32_t lane) { return inbox_.slot_of(lane); });
-            inbox_.move_all(List::done, List::ready);
-            inbox_.move_all(List::unresolved, List::ready);
-            if (!this->failed()) this->save([](std::uint32_t) { return Words{}; }); // no lane has a unit
+            inbox_.append_lanes(List::ready, progress_.begun);
+            inbox_.move_newest(List::done, List::ready, inbox_.count(List::done));
+            inbox_.move_newest(List::unresolved, List::ready, inbox_.count(List::unresolved));
+            if (!this->failed()) this->save();
         }
         this->flush();
         this->keep_spare();
-        // As many rounds as if each unit took the mean number of steps, so that reports tell the lanes at
-        // work.
-        this->add_counters(empty_, [&] {
-            const std::uint64_t steps = progress_.lane_steps;
-            return steps == 0 ? 0 : (counters_.units * progress_.turn + steps - 1) / steps;
-        });
+        this->add_counters(
+            empty_, [&] { return mean_rounds(counters_.units, progress_.turn, progress_.lane_steps); });
     }
 
     /// Finishes what is done or unresolved, as far as there is room for what it spawns.

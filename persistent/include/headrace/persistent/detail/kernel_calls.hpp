@@ -136,6 +136,15 @@ protected:
         active_ = static_cast<Mask>((active_ & ~chosen) | next);
     }
 
+    /// The units of the chosen lanes are completed, and what they spawned is held. `before`: units held then.
+    HEADRACE_GROUP_CODE void note_completed(Mask chosen, std::uint32_t before) {
+        const std::uint32_t more = this->units_held() - before; // modulo 2^32: may be negative
+        this->book(Lanes::count(chosen), static_cast<std::int32_t>(more));
+        if (lanes_.ballot(
+                [&](std::uint32_t lane) { return Lanes::has(chosen, lane) && state_[lane].too_many; }) != 0)
+            this->fail(HR_SPAWNED_TOO_MANY);
+    }
+
     /// Like `append`, for new units. Also counts them; a range counts as many units as it has indices.
     template <class F>
     HEADRACE_GROUP_CODE void append_spawned(std::uint32_t kind, Mask mine, F&& unit) {

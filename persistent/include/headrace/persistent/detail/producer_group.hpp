@@ -89,12 +89,10 @@ private:
     /// Runs rounds while the group's own LIQ fills the lanes, first with the chosen lanes. The cost of a
     /// round decides whether units of few instructions are worthwhile. True if a look around is due.
     HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
-        // Ranges are counted when they are spawned.
-        const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
-        const std::uint32_t held = units();
+        const std::uint32_t held = this->units_held();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
         while (run_until_look(chosen) && this->goes_on_unseen()) chosen = narrowed(active_);
-        const std::uint32_t more = units() - held; // modulo 2^32: may be negative
+        const std::uint32_t more = this->units_held() - held; // modulo 2^32: may be negative
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
             this->fail(HR_SPAWNED_TOO_MANY);
@@ -157,7 +155,7 @@ private:
 
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
-        if (paused_ && !this->failed()) this->save([](std::uint32_t) { return Words{}; });
+        if (paused_ && !this->failed()) this->save();
         this->keep_spare();
         this->add_counters(empty_);
     }

@@ -4,6 +4,7 @@
 // What a lane needs for its steps are local objects of run(), passed by reference to inlined functions. As
 // members of the group, a Scratch with an index known only at run time would put the whole group into memory.
 #pragma once
+#include <headrace/persistent/detail/phase_steps.hpp>
 #include <headrace/persistent/detail/phase_votes.hpp>
 #include <headrace/persistent/detail/producer_group.hpp>
 #include <headrace/persistent/detail/unit_sharing.hpp>
@@ -22,8 +23,8 @@ class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
         Base::lanes_, Base::liq_, Base::pace_, Base::paused_, Base::ranges_follow_, Base::running_,
         Base::seeds_, Base::state_, Base::walking_;
     using Base::call_kernel, Base::collect, Base::end_round, Base::enough, Base::is_asked,
-        Base::lanes_with_room, Base::look_around, Base::narrowed, Base::occupied, Base::refill,
-        Base::set_lanes_aside, Base::wait_for_work;
+        Base::lanes_with_room, Base::look_around, Base::narrowed, Base::note_completed, Base::occupied,
+        Base::refill, Base::set_lanes_aside, Base::units_held, Base::wait_for_work;
     using Base::called, Base::has_gaps, Base::has_ranges, Base::lane_count, Base::least, Base::seed_kind,
         Base::walked;
     using typename Base::Mask, typename Base::Traits, typename Base::Words;
@@ -35,10 +36,7 @@ class ResumableGroup : UnitSharing<Sync, Lanes, Kernel, Seeds> {
     using Finisher = SpawningLane<Traits, walked, KindOf::max_spawns, typename Base::State>;
     static constexpr bool rebuilds = RebuildsUnits<Kernel, KindOf>;
 
-    struct Walk {
-        typename KindOf::State state;
-        std::uint32_t phase;
-    };
+    using Walk = PhaseWalk<KindOf>;
     /// What a lane needs seldom. It is beside the scratch, so that it is in memory where the scratch is: as
     /// 32 neighbouring words, which are written once and read once.
     struct WithUnit {
@@ -66,7 +64,7 @@ public:
     HEADRACE_GROUP_LOOP void run() {
         Walks walks;
         Asides asides;
-        lanes_.each([&](std::uint32_t lane) { walks[lane].phase = none; });
+        lanes_.each([&](std::uint32_t lane) { walks[lane].phase = no_phase; });
         moves_left_ = step_pace_.moves();
         while (!paused_ || drains_ || begins_drain()) {
             if (!walk(walks, asides)) { // the round is over
@@ -77,7 +75,7 @@ public:
                 // Each launch finishes a unit, or a unit that takes longer than a launch would never end. But
                 // what groups hold after a failure is lost.
                 if (!has_finished_ && done_lanes(walks) == 0 && !this->failed()) {
-                    moves_left_ = most_drain_steps;
+                    moves_left_ = most_drain_steps<Kernel>;
                     continue;
                 }
             }
@@ -99,10 +97,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t none = static_cast<std::uint32_t>(Phase::done);
-    static constexpr std::uint32_t most_drain_steps =
-        drain_steps_of<Kernel>() == 0 ? 1 : drain_steps_of<Kernel>();
-
     // ---- steps ----------------------------------------------------------------------------------
 
     /// Does steps until lanes are to be refilled, or the moves of a round are over. True: a refill is due.
@@ -131,16 +125,7 @@ private:
 
     template <std::uint32_t P>
     HEADRACE_GROUP_CODE void step(Walks& walks, Asides& asides) {
-        lanes_.each([&](std::uint32_t lane) {
-            Walk& mine = walks[lane];
-            if (mine.phase != P) return;
-            WalkingLane handle;
-            if constexpr (StepsWithScratch<Kernel, KindOf, P>)
-                mine.phase = static_cast<std::uint32_t>(
-                    kernel_.step(Constant<P>{}, handle, mine.state, asides[lane].scratch));
-            else
-                mine.phase = static_cast<std::uint32_t>(kernel_.step(Constant<P>{}, handle, mine.state));
-        });
+        lanes_.each([&](std::uint32_t lane) { step_phase<P>(kernel_, walks[lane], asides[lane].scratch); });
     }
     /// Counts a step of so many lanes.
     HEADRACE_GROUP_CODE void note_step(std::uint32_t lanes) {
@@ -216,7 +201,7 @@ private:
         const Mask chosen = lanes_with_room(done, spawned_at_end);
         if (chosen == 0) return;
         if (lanes_.ballot([&](std::uint32_t lane) {
-                return Lanes::has(chosen, lane) && walks[lane].phase != none;
+                return Lanes::has(chosen, lane) && walks[lane].phase != no_phase;
             }) != 0)
             return this->fail(HR_NO_SUCH_PHASE);
         const std::uint32_t held = units_held();
@@ -244,19 +229,6 @@ private:
             return to_words<Base::unit_words>(kernel_.unit(walks[lane].state));
         else
             return asides[lane].unit;
-    }
-
-    HEADRACE_GROUP_CODE std::uint32_t units_held() const {
-        // Ranges are counted when they are spawned.
-        return Lanes::count(active_) + Lanes::count(walking_) + liq_.template units<~ranges>();
-    }
-    /// The units of the chosen lanes are completed, and what they spawned is held. `before`: units held then.
-    HEADRACE_GROUP_CODE void note_completed(Mask chosen, std::uint32_t before) {
-        const std::uint32_t more = units_held() - before; // modulo 2^32: may be negative
-        this->book(Lanes::count(chosen), static_cast<std::int32_t>(more));
-        if (lanes_.ballot(
-                [&](std::uint32_t lane) { return Lanes::has(chosen, lane) && state_[lane].too_many; }) != 0)
-            this->fail(HR_SPAWNED_TOO_MANY);
     }
 
     // ---- called kinds: units gather in the LIQ, and are called while lanes walk ------------------
@@ -359,7 +331,7 @@ private:
     HEADRACE_GROUP_CODE bool begins_drain() {
         if (walking_ == 0 || this->failed()) return false;
         drains_ = true;
-        moves_left_ = most_drain_steps;
+        moves_left_ = most_drain_steps<Kernel>;
         return true;
     }
 
@@ -368,11 +340,7 @@ private:
         if (paused_ && !this->failed())
             this->save([&](std::uint32_t lane) { return unit_of(lane, walks, asides); });
         this->keep_spare();
-        // As many rounds as if each unit took the mean number of steps, so that reports tell the lanes at
-        // work.
-        this->add_counters(empty_, [&] {
-            return lane_steps_ == 0 ? 0 : (counters_.units * turn_ + lane_steps_ - 1) / lane_steps_;
-        });
+        this->add_counters(empty_, [&] { return mean_rounds(counters_.units, turn_, lane_steps_); });
     }
 
     StepPace<Sync, Lanes> step_pace_;
