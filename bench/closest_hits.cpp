@@ -9,6 +9,7 @@
 #include "path.hpp"
 #include "prepared_scene.hpp"
 #include "scene_files.hpp"
+#include <headrace/devices/cpu/instructions.hpp>
 
 #include <fmt/format.h>
 
@@ -87,7 +88,7 @@ std::vector<Ray> spread_rays(const PreparedScene& scene, const SceneView& view, 
 struct Contestant {
     std::string name;
     SceneView view;
-    Instructions instructions;
+    headrace::Instructions instructions;
     std::vector<double> rates{};
     double sum = 0; ///< of one thread
 };
@@ -103,7 +104,7 @@ double follow(const SceneView& scene, const std::vector<Ray>& rays) {
 }
 
 void take_turn(Contestant& contestant, const Options& options, const std::vector<Ray>& rays, bool counts) {
-    use_instructions(contestant.instructions);
+    headrace::use_instructions(contestant.instructions);
     std::vector<double> sums(options.threads);
     std::vector<std::thread> threads;
     const auto begin = std::chrono::steady_clock::now();
@@ -139,10 +140,10 @@ int main(int argc, char** argv) try {
     const SceneView binary = view_of(scene, nullptr), wide = view_of(scene, &scene.host_tree);
     const std::vector<Ray> rays = spread_rays(scene, binary, options.rays);
     std::vector<Contestant> all{
-        {"two children a node, as other devices have it", binary, Instructions::baseline},
-        {"eight children a node, any processor", wide, Instructions::baseline}};
-    if (best_instructions() == Instructions::avx2)
-        all.push_back({"eight children a node, AVX2", wide, Instructions::avx2});
+        {"two children a node, as other devices have it", binary, headrace::Instructions::baseline},
+        {"eight children a node, any processor", wide, headrace::Instructions::baseline}};
+    if (headrace::best_instructions() >= headrace::Instructions::avx2)
+        all.push_back({"eight children a node, AVX2", wide, headrace::Instructions::avx2});
     for (unsigned turn = 0; turn <= options.repeats; ++turn)
         for (Contestant& contestant : all) take_turn(contestant, options, rays, turn > 0);
     for (const Contestant& contestant : all)

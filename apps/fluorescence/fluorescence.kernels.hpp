@@ -5,6 +5,7 @@
 #include "source.h"
 #include "view.hpp"
 
+#include "follow_batch.hpp"
 #include "transport.h" // needs the view
 
 namespace fluorescence {
@@ -97,6 +98,24 @@ struct TraceSteps {
     HEADRACE_KERNEL void operator()(auto& lane, typename View::Unit packet) const {
         StepResult<typename View::Unit> result{}; // with no zeros, compilers spill more registers
         follow(&view, &lane, &packet, &result);
+        spawn(lane, packet, result);
+    }
+
+#ifdef HEADRACE_HAS_BATCHES
+    /// The same of several packets, in vectors. General kernels follow the ways of packets one by one.
+    template <std::uint32_t Width>
+    requires(!View::is_general) HEADRACE_BATCH_CODE
+        void batch(headrace::Constant<Width>, auto* lanes, const Packet* packets, std::uint32_t count) const {
+        follow_batch<Width>(&view, lanes, packets, count,
+                            [&](unsigned lane, const Packet& packet, const auto& result) {
+                                spawn(lanes[lane], packet, result);
+                            });
+    }
+#endif
+
+private:
+    static HEADRACE_KERNEL void spawn(auto& lane, const typename View::Unit& packet,
+                                      const StepResult<typename View::Unit>& result) {
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }

@@ -8,7 +8,8 @@ HEADRACE_NAMESPACE(fluorescence)
 HEADRACE_USING(random_numbers)
 
 /// Of `turns` from anywhere, at most one.
-HEADRACE_FUNCTION void sin_cos_of(float turns, float* sine, float* cosine) {
+HEADRACE_FUNCTION void sin_cos_of(HEADRACE_ANY(float) turns, HEADRACE_ANY(float*) sine,
+                                  HEADRACE_ANY(float*) cosine) {
 #if defined(__CUDA_ARCH__)
     __sincosf(turns * 6.28318531f - 3.14159265f, sine, cosine); // 2^-21 off, and from another beginning
 #else
@@ -17,7 +18,7 @@ HEADRACE_FUNCTION void sin_cos_of(float turns, float* sine, float* cosine) {
 }
 
 /// `value`, or its negative if `sign` is negative.
-HEADRACE_FUNCTION float with_sign_of(float sign, float value) {
+HEADRACE_FUNCTION HEADRACE_ANY(float) with_sign_of(HEADRACE_ANY(float) sign, HEADRACE_ANY(float) value) {
     return as_float(as_uint(value) ^ (as_uint(sign) & 1u << 31));
 }
 
@@ -35,29 +36,33 @@ HEADRACE_FUNCTION void choose_direction(Packet* packet, float height, float turn
 ///
 /// Since every way around is as likely, any two axes across the old direction will do; with those of
 /// Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017, nearly everything falls out.
-HEADRACE_FUNCTION void turn_by(Packet* packet, float forward, float t, float turns, bool scatters) {
-    const float cosine = forward - forward * t;
-    const float sine = sqrt(fabs(t * (2 - t))); // t may be rounded to below 0, or above 2
-    float a, b;
+HEADRACE_FUNCTION void turn_by(HEADRACE_ANY(Packet*) packet, HEADRACE_ANY(float) forward,
+                               HEADRACE_ANY(float) t, HEADRACE_ANY(float) turns,
+                               HEADRACE_ANY(bool) scatters) {
+    const HEADRACE_ANY(float) cosine = forward - forward * t;
+    const HEADRACE_ANY(float) sine = sqrt(fabs(t * (2 - t))); // t may be rounded to below 0, or above 2
+    HEADRACE_ANY(float) a = turns, b = turns;                 // of this type
     sin_cos_of(turns, &b, &a);
     a *= sine;
     b *= sine;
-    const float across = a * packet->ux + b * packet->uy;
-    const float kept = cosine - across / (1 + fabs(packet->uz));
-    const float uz = cosine * packet->uz - with_sign_of(packet->uz, across);
-    packet->ux = scatters ? kept * packet->ux + a : packet->ux;
-    packet->uy = scatters ? kept * packet->uy + b : packet->uy;
-    packet->uz = scatters ? uz : packet->uz;
+    const HEADRACE_ANY(float) across = a * packet->ux + b * packet->uy;
+    const HEADRACE_ANY(float) kept = cosine - across / (1 + fabs(packet->uz));
+    const HEADRACE_ANY(float) uz = cosine * packet->uz - with_sign_of(packet->uz, across);
+    packet->ux = choose(scatters, kept * packet->ux + a, packet->ux);
+    packet->uy = choose(scatters, kept * packet->uy + b, packet->uy);
+    packet->uz = choose(scatters, uz, packet->uz);
 }
 
 /// By Henyey and Greenstein, at an angle `random` / 2^32 of the way through its distribution: its t.
-HEADRACE_FUNCTION float henyey_greenstein(const Optics* optics, float random) {
-    const float root = 1 / (optics->root[0] + optics->root[1] * random);
+HEADRACE_FUNCTION HEADRACE_ANY(float)
+    henyey_greenstein(HEADRACE_ANY(const Optics*) optics, HEADRACE_ANY(float) random) {
+    const HEADRACE_ANY(float) root = 1 / (optics->root[0] + optics->root[1] * random);
     return (2 + random * (optics->bend[0] + random * optics->bend[1])) * (root * root);
 }
 
-HEADRACE_FUNCTION void scatter(const Optics* optics, Packet* packet, float random, float turns,
-                               bool scatters) {
+HEADRACE_FUNCTION void scatter(HEADRACE_ANY(const Optics*) optics, HEADRACE_ANY(Packet*) packet,
+                               HEADRACE_ANY(float) random, HEADRACE_ANY(float) turns,
+                               HEADRACE_ANY(bool) scatters) {
     turn_by(packet, optics->forward, henyey_greenstein(optics, random), turns, scatters);
 }
 

@@ -11,6 +11,7 @@
 #include "detection.h"
 #include "fresnel.h"
 #include "grid.h"
+#include "random/logarithm.h"
 #include "random/philox.h"
 #include "scattering.h"
 #include "tracks.h"
@@ -67,13 +68,13 @@ HEADRACE_FUNCTION Medium medium_of(HEADRACE_ANY(const TissueView*) view, const P
 
 /// Random numbers of two steps, an even one and the next: a step takes two words. The seed is in the name, so
 /// that the generator's key is the same for all, and known to the compiler.
-HEADRACE_FUNCTION Words4 random_words(const Packet* packet) {
-    return philox4x32(words4(packet->name, packet->layer_and_name >> 8, packet->origin, packet->step / 2), 0,
+HEADRACE_FUNCTION HEADRACE_ANY(Words4) random_words(HEADRACE_ANY(const Packet*) packet) {
+    return philox4x32(words4(packet->name, packet->layer_and_name >> 8, packet->origin, packet->step >> 1), 0,
                       0);
 }
 
 /// The lowest bytes of both, twice on end: from 0 to 2^32 - 1, 2^31 on average.
-HEADRACE_FUNCTION uint32_t low_bytes_of(uint32_t a, uint32_t b) {
+HEADRACE_FUNCTION HEADRACE_ANY(uint32_t) low_bytes_of(HEADRACE_ANY(uint32_t) a, HEADRACE_ANY(uint32_t) b) {
 #if defined(__CUDA_ARCH__)
     return __byte_perm(a, b, 0x0404);
 #else
@@ -93,10 +94,14 @@ HEADRACE_FUNCTION void settle(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
 
 /// To the cell where the packet is. `amount`: with a sign or without.
 HEADRACE_FUNCTION void absorb(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
-                              const Medium* medium, const Packet* packet, HEADRACE_ANY(int64_t) amount) {
-    if (FLUORESCENCE_TESTS_FOR_NOTHING && amount == 0) return;
-    const Cell cell = cell_of(&view->tissue, packet, medium->top + packet->z, FLUORESCENCE_IS_XYZ(view));
-    add_absorbed(view, lane, medium, wavelength(packet), cell, amount);
+                              HEADRACE_ANY(const Medium*) medium, HEADRACE_ANY(const Packet*) packet,
+                              HEADRACE_ANY(int64_t) amount) {
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_TESTS_FOR_NOTHING) {
+        if (amount == 0) return;
+    }
+    const HEADRACE_ANY(Cell) cell =
+        cell_of(&view->tissue, packet, medium->top + packet->z, FLUORESCENCE_IS_XYZ(view));
+    add_absorbed(view, lane, medium, packet, cell, amount);
 }
 
 /// The packet moves on outside.
@@ -110,7 +115,7 @@ HEADRACE_FUNCTION void escape(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
     const float cosine = fabs(packet->uz);
     add_to_total(view, lane, packet, which, (int32_t)packet->weight);
     const float angle = acos(cosine < 1 ? cosine : 1.0f);
-    const Cell cell = cell_of(tissue, packet, 0, FLUORESCENCE_IS_XYZ(view));
+    const Cell cell = cell_of(tissue, packet, 0.0f, FLUORESCENCE_IS_XYZ(view));
     const uint64_t place = ((uint64_t)which * tissue->rows + cell.y) * tissue->columns + cell.x;
     const uint32_t cone = cell_at(angle, tissue->angles_per_radian, tissue->angles);
     add_escaped(view, place * tissue->angles + cone, packet->weight);
@@ -208,42 +213,83 @@ HEADRACE_FUNCTION Fate play_roulette(HEADRACE_ANY(const TissueView*) view, HEADR
 /// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries, emission and
 /// roulette ask both words together, which tells nothing of either.
 HEADRACE_FUNCTION void interact(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
-                                const Medium* medium, HEADRACE_ANY(Packet*) packet, uint32_t a, uint32_t b,
-                                Incident* incident) {
-    const Optics* optics = &medium->optics;
+                                HEADRACE_ANY(const Medium*) medium, HEADRACE_ANY(Packet*) packet,
+                                HEADRACE_ANY(uint32_t) a, HEADRACE_ANY(uint32_t) b,
+                                HEADRACE_ANY(Incident*) incident) {
+    HEADRACE_ANY(const Optics*) optics = &medium->optics;
     // Of a random number from 2^-33 to 1 - 2^-24: neither 0 nor endless.
-    const float way = -log2((float)a * 0x1.fffffep-33f + 0x1p-33f) * optics->free_path;
-    const float depth = packet->z + way * packet->uz;
+    const HEADRACE_ANY(float) way = -log2_of(float_of(a) * 0x1.fffffep-33f + 0x1p-33f) * optics->free_path;
+    const HEADRACE_ANY(float) depth = packet->z + way * packet->uz;
     // From 0 to the thickness: as whole numbers, negative depths are the largest.
-    const bool interacts = !incident->stopped & (as_uint(depth) <= as_uint(medium->thickness));
+    const HEADRACE_ANY(bool) interacts =
+        (!incident->stopped) & (as_uint(depth) <= as_uint(medium->thickness));
     HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view)) {
         if (interacts) track(view, packet, medium->top + packet->z, way, (float)packet->weight);
     }
     HEADRACE_IF_CONSTEXPR (FLUORESCENCE_DETECTS(view)) {
         stay_for(packet, interacts ? way : 0);
     }
-    packet->x = interacts ? packet->x + way * packet->ux : packet->x;
-    packet->y = interacts ? packet->y + way * packet->uy : packet->y;
-    packet->z = interacts ? depth : packet->z;
+    packet->x = choose(interacts, packet->x + way * packet->ux, packet->x);
+    packet->y = choose(interacts, packet->y + way * packet->uy, packet->y);
+    packet->z = choose(interacts, depth, packet->z);
 
     // Whole units of weight, and one more as often as the rest of one says, or thin absorbers would never or
     // always take one. What is rounded is the smaller part, lost or kept: a pure absorber keeps nothing.
-    const uint32_t around = low_bytes_of(a, b);
-    const float turns = (float)around * 0x1.fffffep-33f; // less than 1, also when rounded
-    const float weight = (float)packet->weight;
-    const uint32_t part = (uint32_t)(weight * optics->part + turns);
-    const uint32_t loses = optics->keeps != 0 ? packet->weight - part : part;
-    const uint32_t lost = interacts ? loses : 0, both = a * 0x9E3779B1u + b;
+    const HEADRACE_ANY(uint32_t) around = low_bytes_of(a, b);
+    const HEADRACE_ANY(float) turns = float_of(around) * 0x1.fffffep-33f; // less than 1, also when rounded
+    const HEADRACE_ANY(float) weight = float_of(packet->weight);
+    const HEADRACE_ANY(uint32_t) part = uint_of(weight * optics->part + turns);
+    const HEADRACE_ANY(uint32_t) loses = choose(optics->keeps != 0u, packet->weight - part, part);
+    const HEADRACE_ANY(uint32_t) lost = choose(interacts, loses, 0u), both = a * 0x9E3779B1u + b;
     packet->weight -= lost;
-    const bool emits = interacts & ((float)both < weight * optics->emission);
-    incident->random = incident->stopped ? incident->random : both;
-    incident->emitting = emits ? weight : incident->emitting;
-    incident->stopped = !interacts | emits | (packet->weight < FLUORESCENCE_ROULETTE_BELOW);
+    const HEADRACE_ANY(bool) emits = interacts & (float_of(both) < weight * optics->emission);
+    incident->random = choose(incident->stopped, incident->random, both);
+    incident->emitting = choose(emits, weight, incident->emitting);
+    incident->stopped = (!interacts) | emits | (packet->weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb(view, lane, medium, packet, lost);
     HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view))
         scatter_by_phase(view->phases, optics, packet, b, turns, interacts);
     else
-        scatter(optics, packet, (float)b, turns, interacts);
+        scatter(optics, packet, float_of(b), turns, interacts);
+}
+
+HEADRACE_FUNCTION Fate fate_at_first(HEADRACE_ANY(const TissueView*) view, const Packet* packet) {
+    return packet->step < view->tissue.most_steps ? FATE_GOES_ON : FATE_ENDS;
+}
+
+/// Decides how a packet goes on that has stopped; then it is no longer stopped, or not in this call.
+HEADRACE_FUNCTION Fate meet_incident(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
+                                     Medium* medium, HEADRACE_ANY(Packet*) packet, Incident* incident) {
+    const float random = uniform_of(incident->random);
+    Fate fate = FATE_GOES_ON;
+    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
+        fate = play_roulette(view, lane, medium, packet, random);
+    else if (incident->emitting == 0)
+        fate = meet_boundary(view, lane, medium, packet, random);
+    if (incident->emitting != 0 && fate == FATE_GOES_ON) fate = FATE_EMITS;
+    incident->stopped = fate != FATE_GOES_ON;
+    return fate;
+}
+
+/// What becomes of a packet after the steps of a call, before which it had taken `begin`.
+HEADRACE_FUNCTION void end_call(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
+                                const Medium* medium, HEADRACE_ANY(Packet*) packet, uint32_t begin, Fate fate,
+                                float emitting, HEADRACE_ANY(StepResult*) result) {
+    if (fate == FATE_ESCAPES) {
+        escape(view, lane, packet);
+    } else if (fate == FATE_ENDS) {
+        if (begin >= view->tissue.most_steps)
+            add_to_total(view, lane, packet, FLUORESCENCE_CUT_OFF, (int32_t)packet->weight);
+        end_packet(view, lane, medium, packet);
+    }
+    make_unit_length(packet);
+    result->goes_on = packet->weight != 0;
+    result->emits = emitting != 0;
+    if (result->emits) {
+        const uint32_t rounded = (uint32_t)(emitting * medium->optics.yield + 0.5f);
+        const uint32_t least = view->tissue.emission_weight;
+        emit(view, lane, packet, rounded > least ? rounded : least, &result->emitted);
+    }
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
@@ -253,7 +299,7 @@ HEADRACE_FUNCTION void follow(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
                               HEADRACE_ANY(Packet*) packet, HEADRACE_ANY(StepResult*) result) {
     const uint32_t begin = packet->step;
     Medium medium = medium_of(view, packet);
-    Fate fate = packet->step < view->tissue.most_steps ? FATE_GOES_ON : FATE_ENDS;
+    Fate fate = fate_at_first(view, packet);
     Incident incident = {fate != FATE_GOES_ON, 0, 0};
     HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view)) {
         track_beginning(view, packet);
@@ -271,32 +317,11 @@ HEADRACE_FUNCTION void follow(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
             interact(view, lane, &medium, packet, words.c, words.d, &incident);
             packet->step += 2;
         }
-        if (incident.stopped && fate == FATE_GOES_ON) {
-            const float random = uniform_of(incident.random);
-            if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
-                fate = play_roulette(view, lane, &medium, packet, random);
-            else if (incident.emitting == 0)
-                fate = meet_boundary(view, lane, &medium, packet, random);
-            if (incident.emitting != 0 && fate == FATE_GOES_ON) fate = FATE_EMITS;
-            incident.stopped = fate != FATE_GOES_ON;
-        }
+        if (incident.stopped && fate == FATE_GOES_ON)
+            fate = meet_incident(view, lane, &medium, packet, &incident);
     }
     if (FLUORESCENCE_LEAVES_TURNS) packet->step = begin + FLUORESCENCE_STEPS_A_CALL;
-    if (fate == FATE_ESCAPES) {
-        escape(view, lane, packet);
-    } else if (fate == FATE_ENDS) {
-        if (begin >= view->tissue.most_steps)
-            add_to_total(view, lane, packet, FLUORESCENCE_CUT_OFF, (int32_t)packet->weight);
-        end_packet(view, lane, &medium, packet);
-    }
-    make_unit_length(packet);
-    result->goes_on = packet->weight != 0;
-    result->emits = incident.emitting != 0;
-    if (result->emits) {
-        const uint32_t rounded = (uint32_t)(incident.emitting * medium.optics.yield + 0.5f);
-        const uint32_t least = view->tissue.emission_weight;
-        emit(view, lane, packet, rounded > least ? rounded : least, &result->emitted);
-    }
+    end_call(view, lane, &medium, packet, begin, fate, incident.emitting, result);
 }
 
 HEADRACE_END_NAMESPACE

@@ -59,10 +59,10 @@ HR_FUNCTION void add_to_total(const TissueView* view, HrLane* lane, const Packet
     hr_atomic_add_ulong(view->totals + packet->name % FLUORESCENCE_BATCHES * view->tissue.totals + which,
                         (ulong)(long)amount);
 }
-HR_FUNCTION void add_absorbed(const TissueView* view, HrLane* lane, const Medium* medium, uint wavelength, Cell cell,
-                              long amount) {
+HR_FUNCTION void add_absorbed(const TissueView* view, HrLane* lane, const Medium* medium, const Packet* packet,
+                              Cell cell, long amount) {
     const Tissue* tissue = &view->tissue;
-    const ulong plane = (ulong)wavelength * tissue->depths + cell.z;
+    const ulong plane = (ulong)wavelength(packet) * tissue->depths + cell.z;
     hr_atomic_add_ulong(view->absorption + (plane * tissue->rows + cell.y) * tissue->columns + cell.x, (ulong)amount);
 }
 HR_FUNCTION void add_escaped(const TissueView* view, ulong place, uint weight) {

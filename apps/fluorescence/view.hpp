@@ -125,9 +125,10 @@ HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView* view, auto* lane
 }
 template <class View>
 HEADRACE_HOST_DEVICE inline void add_absorbed(const View* view, auto* lane, const Medium* medium,
-                                              uint32_t wavelength, const Cell& cell, auto amount) {
+                                              const Packet* packet, const Cell& cell, auto amount) {
+    const uint32_t colour = wavelength(packet);
     lane->add(View::Grid::near(view->tissue, cell, medium->near), amount,
-              [&]() -> uint64_t& { return view->absorption(wavelength, cell.z, cell.y, cell.x); });
+              [&]() -> uint64_t& { return view->absorption(colour, cell.z, cell.y, cell.x); });
 }
 HEADRACE_HOST_DEVICE inline void add_escaped(const TissueView* view, uint64_t place, uint32_t weight) {
     view->scores.escape.add(place, weight);

@@ -11,9 +11,9 @@
 #include "host_walk.hpp"
 #include "path.hpp"
 #include "wide_tree.hpp"
+#include <headrace/devices/cpu/instructions.hpp>
 
 #include <array>
-#include <atomic>
 #include <bit>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -195,25 +195,11 @@ PATH_TRACER_TARGET [[gnu::always_inline]] inline SeenPair look_at(const Triangle
 
 } // namespace
 
-Instructions best_instructions() {
-#if PATH_TRACER_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("popcnt"))
-        return Instructions::avx2;
-#endif
-    return Instructions::baseline;
-}
-
-namespace {
-std::atomic<Instructions> used{best_instructions()};
-}
-
-void use_instructions(Instructions instructions) { used = instructions; }
+bool has_fast_walk() { return headrace::instructions_in_use() >= headrace::Instructions::avx2; }
 
 Hit walk_wide_tree(bool any_hit, const SceneView& scene, const Sight& sight, float limit, Waiting& waiting) {
 #if PATH_TRACER_X86
-    if (used.load(std::memory_order_relaxed) == Instructions::avx2)
-        return avx2::walk(any_hit, scene, sight, limit, waiting);
+    if (has_fast_walk()) return avx2::walk(any_hit, scene, sight, limit, waiting);
 #endif
     return baseline::walk(any_hit, scene, sight, limit, waiting);
 }

@@ -9,14 +9,9 @@ namespace path_tracer {
 struct SceneView;
 struct Waiting;
 
-/// Instructions that a walk uses. All find the same. With those that each processor has, it is slower than
-/// the walk through the nodes of other devices.
-enum class Instructions : std::uint8_t { baseline, avx2 };
-
-/// The best that this processor has.
-[[nodiscard]] Instructions best_instructions();
-/// Sets the instructions that walks use. The default is best_instructions(); tests set others.
-void use_instructions(Instructions instructions);
+/// True if the instructions in use have this walk's vectors. Without them, it finds the same, and is slower
+/// than the walk through the nodes of other devices.
+[[nodiscard]] bool has_fast_walk();
 
 /// As `walk` of intersect.h, through scene.host_tree: for scenes without instances and holes. `any_hit`: ends
 /// at the first triangle met.

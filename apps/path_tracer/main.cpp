@@ -136,9 +136,9 @@ void run(const Options& options) {
     std::optional<headrace::Trace> trace;
     options.trace.begin(trace);
     headrace::Runtime runtime(options.runtime);
-    if (best_instructions() != Instructions::baseline &&
-        std::ranges::any_of(runtime.devices(),
-                            [](const auto* device) { return device->technology == "cpu"; })) {
+    if (has_fast_walk() && std::ranges::any_of(runtime.devices(), [](const auto* device) {
+            return device->technology == "cpu";
+        })) {
         const Stopwatch more(options, "building, for the CPU");
         add_host_tree(prepared);
         if (!prepared.host_tree.nodes.empty()) domains.host_tree = &prepared.host_tree;

@@ -1,6 +1,7 @@
 // devices/cpu/cpu_device.cpp - see cpu_device.hpp and cpu.hpp.
 #include "cpu/cpu_device.hpp"
 #include "cpu/cpu_stream.hpp"
+#include <headrace/devices/cpu/instructions.hpp>
 #include <headrace/internal/devices/cpu/cpu.hpp>
 #include <headrace/internal/devices/numa.hpp>
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 #include <type_traits>
 
 #include <unistd.h>
@@ -94,7 +96,9 @@ std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa
 }
 
 CpuDevice::CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin, std::optional<NumaRange> numa)
-    : info_(std::move(info)), numa_(numa), arena_(cores, pin) {}
+    : info_(std::move(info)), numa_(numa), arena_(cores, pin) {
+    std::ignore = instructions_in_use(); // a wrong HEADRACE_INSTRUCTIONS fails here, and not in a kernel
+}
 
 std::unique_ptr<Memory> CpuDevice::allocate(Bytes size) {
     return std::make_unique<CpuMemory>(allocate_on_host(size, numa_, info_.id), size);

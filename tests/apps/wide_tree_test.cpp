@@ -6,6 +6,7 @@
 #include "host_walk.hpp"
 #include "path.hpp"
 #include "wide_tree.hpp"
+#include <headrace/devices/cpu/instructions.hpp>
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
@@ -275,13 +276,13 @@ void expect_same(const PreparedScene& scene, const Hit& hit, const Hit& expected
     ASSERT_EQ(hit.v, expected.v);
 }
 
-class Walks : public testing::TestWithParam<Instructions> {
+class Walks : public testing::TestWithParam<headrace::Instructions> {
 protected:
     void SetUp() override {
-        if (GetParam() > best_instructions()) GTEST_SKIP() << "this processor has no AVX2";
-        use_instructions(GetParam());
+        if (GetParam() > headrace::best_instructions()) GTEST_SKIP() << "this processor has no AVX2";
+        headrace::use_instructions(GetParam());
     }
-    void TearDown() override { use_instructions(best_instructions()); }
+    void TearDown() override { headrace::use_instructions(headrace::best_instructions()); }
 
     static void expect_same_hits(const Scene& scene, std::mt19937& random, int rays) {
         const PreparedScene prepared = prepare_scene(scene);
@@ -324,9 +325,10 @@ TEST_P(Walks, FindWhatTheWalkOfOtherDevicesFinds) {
     expect_same_hits(decals(random), random, 20000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Walks, testing::Values(Instructions::baseline, Instructions::avx2),
+INSTANTIATE_TEST_SUITE_P(Each, Walks,
+                         testing::Values(headrace::Instructions::baseline, headrace::Instructions::avx2),
                          [](const auto& chosen) {
-                             return chosen.param == Instructions::avx2 ? "AVX2" : "Baseline";
+                             return chosen.param == headrace::Instructions::avx2 ? "AVX2" : "Baseline";
                          });
 
 } // namespace

@@ -100,7 +100,7 @@ TEST(FullDevice, RandomJobsGiveWhatDoingThemOneAfterAnotherGives) {
         const auto domains = words(count, size);
         std::vector<std::vector<Word>> expected(count, std::vector<Word>(size));
         for (unsigned d = 0; d < count; ++d) {
-            for (Word i = 0; i < size; ++i) expected[d][i] = 1000 * d + i;
+            for (Word i = 0; i < size; ++i) expected[d][i] = Word{1000} * d + i;
             std::ranges::copy(expected[d], domains[d].fill().begin());
         }
         const bool hurries = random() % 2 == 0;
@@ -240,7 +240,7 @@ TEST(LargeJobs, RandomOnesGiveWhatDoingThemOneAfterAnotherGives) {
         const auto domains = words(count, size);
         std::vector<std::vector<Word>> expected(count, std::vector<Word>(size));
         for (unsigned d = 0; d < count; ++d) {
-            for (Word i = 0; i < size; ++i) expected[d][i] = 1000 * d + i;
+            for (Word i = 0; i < size; ++i) expected[d][i] = Word{1000} * d + i;
             std::ranges::copy(expected[d], domains[d].fill().begin());
         }
         // From a fifth of one of them to two and a half: some jobs fit, others do not.

@@ -226,6 +226,22 @@ struct Gatherer {
 }
 }
 ;
+
+struct Square {
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t) const {}
+#ifdef HEADRACE_HAS_BATCHES
+    template <std::uint32_t Width>
+    #if WRONG == 35
+    void batch(Constant<Width>, auto*, const std::uint64_t*, std::uint32_t) {
+    }
+    #else
+    void batch(Constant<Width>, auto*, const std::uint64_t*, std::uint32_t) const {
+    }
+    #endif
+#endif
+};
+Launcher squares() { return on_cpu::launcher<Square, Indices>(); }
+
 Launcher gatherers() { return on_cpu::launcher<Gatherer, Sow>(); }
 
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }

@@ -90,6 +90,15 @@
 // 128. It finishes at least one unit in any case:
 //     static constexpr unsigned drain_steps = 1000;
 //
+// A kernel whose units are plain arithmetic may have a batch form beside its call operator. A CPU then
+// processes several units at once, in the lanes of its vectors: docs/vectors.md. `lanes[i]` is the handle for
+// units[i]. At most `Width` units come, 8 or 16. For a consumer, they are indices:
+//     #ifdef HEADRACE_HAS_BATCHES // <headrace/devices/cpu/batch.hpp>
+//         template <std::uint32_t Width>
+//         HEADRACE_BATCH_CODE void batch(headrace::Constant<Width>, auto* lanes, const Step* units,
+//                                        std::uint32_t count) const;
+//     #endif
+//
 // A consumer may be a group kernel, and so may a consumer-producer that has no resumable kind. Its units are
 // heavy, and all lanes of a lane group process each unit together: all lanes call the kernel with the same
 // index or unit. group_kernel.hpp has what `group` offers, with spawn. If group.others_are_idle() is true, a

@@ -40,6 +40,16 @@ typedef ulong uint64_t;
     /// template.
     #define HEADRACE_CONSTANT(T, value) (value)
 
+    // Instead of casts and of `?:`, in functions that take batches of numbers too (docs/vectors.md).
+    #define float_of(number) ((float)(number))
+    #define uint_of(number) ((uint32_t)(number))
+    #define int_of(number) ((int32_t)(number))
+    #define choose(condition, a, b) ((condition) ? (a) : (b))
+    /// All 64 bits of a product of two words, and its halves.
+    #define product_of(a, b) ((uint64_t)(a) * (b))
+    #define upper_of(product) ((uint32_t)((product) >> 32))
+    #define lower_of(product) ((uint32_t)(product))
+
 #else
 
     #include <headrace/devices/kernels/macros.hpp>
@@ -86,6 +96,31 @@ using std::sqrt;
 // Not std::bit_cast: CUDA would need an option to call a function of the host.
 HEADRACE_FUNCTION uint32_t as_uint(float number) { return __builtin_bit_cast(uint32_t, number); }
 HEADRACE_FUNCTION float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+// Instead of casts and of `?:`, in functions that take batches of numbers too (docs/vectors.md).
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+HEADRACE_FUNCTION float float_of(Number auto number) { return static_cast<float>(number); }
+HEADRACE_FUNCTION uint32_t uint_of(Number auto number) { return static_cast<uint32_t>(number); }
+HEADRACE_FUNCTION int32_t int_of(Number auto number) { return static_cast<int32_t>(number); }
+template <Number T>
+HEADRACE_FUNCTION T choose(bool condition, T a, std::type_identity_t<T> b) {
+    return condition ? a : b;
+}
+
+/// All 64 bits of a product of two words, and its halves.
+HEADRACE_FUNCTION uint64_t product_of(uint32_t a, uint32_t b) {
+    #if defined(__CUDA_ARCH__)
+    uint64_t product; // one instruction, also where nvcc makes four of it because a factor is known
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+    #else
+    return uint64_t{a} * b;
+    #endif
+}
+HEADRACE_FUNCTION uint32_t upper_of(uint64_t product) { return static_cast<uint32_t>(product >> 32); }
+HEADRACE_FUNCTION uint32_t lower_of(uint64_t product) { return static_cast<uint32_t>(product); }
 
 } // namespace headrace::shared_c
 

@@ -1,5 +1,6 @@
 // persistent/detail/consumer_group.hpp - a lane group that processes indices and spawns nothing: no queues.
 #pragma once
+#include <headrace/persistent/detail/batch_calls.hpp>
 #include <headrace/persistent/detail/group.hpp>
 
 namespace headrace {
@@ -49,20 +50,36 @@ private:
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t most = pace_.lanes();
         const std::uint32_t chosen = left < most ? static_cast<std::uint32_t>(left) : most;
-        lanes_.each([&](std::uint32_t lane) {
-            if (lane >= chosen) return;
-            ConsumingLane handle(this->sums_);
-            if constexpr (is_wide<Lanes>) {
-                KernelGroup group(lanes_.lanes, handle, this->local_);
-                kernel_(group, expand_(seeds_.next));
-            } else {
-                kernel_(handle, expand_(seeds_.next + lane));
-            }
-        });
-        lanes_.sync();
+        if (!call_in_batches(chosen)) {
+            lanes_.each([&](std::uint32_t lane) {
+                if (lane >= chosen) return;
+                ConsumingLane handle(this->sums_);
+                if constexpr (is_wide<Lanes>) {
+                    KernelGroup group(lanes_.lanes, handle, this->local_);
+                    kernel_(group, expand_(seeds_.next));
+                } else {
+                    kernel_(handle, expand_(seeds_.next + lane));
+                }
+            });
+            lanes_.sync();
+        }
         seeds_.next += chosen;
         completed_ += chosen;
         visited_ += chosen;
+    }
+
+    /// Calls the kernel's batch form with the first seeds, if it has one that this device can run.
+    HEADRACE_GROUP_CODE bool call_in_batches(std::uint32_t chosen) {
+        using Made = std::remove_cvref_t<decltype(expand_(seeds_.next))>;
+        if constexpr (takes_batches<Lanes, Kernel, ConsumingLane, Made>()) {
+            if (!Lanes::uses_vectors()) return false;
+            BatchCall<Lanes, ConsumingLane, Made> batch;
+            for (std::uint32_t lane = 0; lane < chosen; ++lane)
+                batch.add(expand_(seeds_.next + lane), this->sums_);
+            return batch.call(kernel_);
+        } else {
+            return false;
+        }
     }
 
     /// Waits for seeds. False if there will be no more, or all groups pause.

@@ -1,6 +1,7 @@
 // persistent/detail/kernel_calls.hpp - which lanes of a producer's group run in a round, the calls of the
 // kernel, and what becomes of the units that they spawn.
 #pragma once
+#include <headrace/persistent/detail/batch_calls.hpp>
 #include <headrace/persistent/detail/group_bundles.hpp>
 
 namespace headrace {
@@ -94,6 +95,7 @@ protected:
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
         Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
+            if (call_in_batches<decltype(running)::value, KindOf>(chosen)) return;
             lanes_.each([&](std::uint32_t lane) {
                 State& state = state_[lane];
                 state.continues = false;
@@ -169,6 +171,27 @@ protected:
     const Kernel& kernel_;
 
 private:
+    /// Calls the kernel's batch form with the units of the chosen lanes, if it has one that this device can
+    /// run.
+    template <std::uint32_t Running, class KindOf>
+    HEADRACE_GROUP_CODE bool call_in_batches(Mask chosen) {
+        using Handle = SpawningLane<Traits, Running, KindOf::max_spawns, State>;
+        if constexpr (takes_batches<Lanes, Kernel, Handle, typename KindOf::Unit>()) {
+            if (!Lanes::uses_vectors()) return false;
+            BatchCall<Lanes, Handle, typename KindOf::Unit> batch;
+            lanes_.each([&](std::uint32_t lane) {
+                state_[lane].continues = false;
+                state_[lane].staged = 0;
+                if (Lanes::has(chosen, lane))
+                    batch.add(from_words<typename KindOf::Unit>(state_[lane].unit), state_[lane],
+                              this->sums_);
+            });
+            return batch.call(kernel_);
+        } else {
+            return false;
+        }
+    }
+
     template <std::uint32_t Running, class KindOf>
     HEADRACE_GROUP_CODE void call_group(State& state) {
         const auto keep = [&](std::uint32_t kind, const Words& unit) {

@@ -2,6 +2,7 @@
 // group on each thread of its arena, with a vector's worth of lanes.
 #pragma once
 #include <headrace/devices/cpu/arena.hpp>
+#include <headrace/devices/cpu/batch.hpp>
 #include <headrace/persistent/detail/on_host.hpp>
 
 namespace headrace::on_cpu {
@@ -14,9 +15,19 @@ struct ArenaRunner {
     }
 };
 
+/// Lanes that take turns, or are those of the processor's vectors where the kernel has a batch form.
+template <unsigned Width>
+struct VectorLanes : HostLanes<Width> {
+#ifdef HEADRACE_HAS_BATCHES
+    static constexpr bool has_vectors = true;
+    static bool uses_vectors() { return instructions_in_use() != Instructions::baseline; }
+    static bool run_with_vectors(auto&& f) { return headrace::run_with_vectors(f); }
+#endif
+};
+
 /// Lanes take turns on one thread. They are enough to share the cost of
 /// a queue operation, and few enough for the thread's first-level cache.
-using CpuLanes = HostLanes<16>;
+using CpuLanes = VectorLanes<16>;
 
 template <class Kernel, class Seeds>
 Launcher launcher() {
