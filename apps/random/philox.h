@@ -6,9 +6,9 @@
 
 /// Keys of all rounds are then known to a CPU's compiler. Those of GPUs unroll the loop by themselves.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__OPENCL_C_VERSION__)
-    #define PHILOX_UNROLL _Pragma("GCC unroll 7")
+    #define HEADRACE_RANDOM_UNROLL _Pragma("GCC unroll 7")
 #else
-    #define PHILOX_UNROLL
+    #define HEADRACE_RANDOM_UNROLL
 #endif
 
 HEADRACE_NAMESPACE(random_numbers)
@@ -42,7 +42,7 @@ HEADRACE_FUNCTION FourOf<Word> words4(Word a, std::type_identity_t<Word> b, std:
 /// Source    Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011
 HEADRACE_FUNCTION HEADRACE_ANY(Words4)
     philox4x32(HEADRACE_ANY(Words4) counter, uint32_t key0, uint32_t key1) {
-    PHILOX_UNROLL
+    HEADRACE_RANDOM_UNROLL
     for (int round = 0; round < 7; ++round) {
         const HEADRACE_ANY(uint64_t) product0 = product_of(counter.a, 0xD2511F53u);
         const HEADRACE_ANY(uint64_t) product1 = product_of(counter.c, 0xCD9E8D57u);
