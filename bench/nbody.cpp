@@ -34,8 +34,10 @@ struct Options {
 };
 
 double uniform(std::uint64_t body, std::uint32_t block) {
-    const auto words = random_numbers::philox4x32(
-        {static_cast<std::uint32_t>(body), static_cast<std::uint32_t>(body >> 32), block, 1}, 7, 0);
+    const auto words =
+        random_numbers::philox4x32(random_numbers::Words4{static_cast<std::uint32_t>(body),
+                                                          static_cast<std::uint32_t>(body >> 32), block, 1},
+                                   7, 0);
     return (static_cast<double>(std::uint64_t{words.a} << 21 | words.b >> 11) + 0.5) * 0x1p-53;
 }
 

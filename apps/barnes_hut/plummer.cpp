@@ -17,7 +17,8 @@ public:
 
     double next() {
         const auto words = random_numbers::philox4x32(
-            {static_cast<std::uint32_t>(body_), static_cast<std::uint32_t>(body_ >> 32), block_++, 0},
+            random_numbers::Words4{static_cast<std::uint32_t>(body_), static_cast<std::uint32_t>(body_ >> 32),
+                                   block_++, 0},
             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
         return static_cast<double>((std::uint64_t{words.a} << 32 | words.b) >> 11) * 0x1p-53;
     }

@@ -29,8 +29,9 @@ void fill_at_random(std::span<float> numbers, std::uint64_t seed, std::uint32_t 
     const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
     for (std::size_t i = 0; i < numbers.size(); i += 4) {
         const auto words = random_numbers::philox4x32(
-            {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(std::uint64_t{i} >> 32), list, 0}, low,
-            high);
+            random_numbers::Words4{static_cast<std::uint32_t>(i),
+                                   static_cast<std::uint32_t>(std::uint64_t{i} >> 32), list, 0},
+            low, high);
         const std::uint32_t four[] = {words.a, words.b, words.c, words.d};
         for (std::size_t j = 0; j < 4 && i + j < numbers.size(); ++j)
             numbers[i + j] = least + (most - least) * random_numbers::uniform_of(four[j]);

@@ -85,10 +85,10 @@ TEST_P(HostKernel, RandomNumbersArePhiloxs) {
     GetParam()->uniform(numbers.data(), first, numbers.size(), 0x123456789abcdef0, 0x0fedcba987654321, 2.0f);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::uint64_t block = (first + i) / 4;
-        const auto [a, b, c, d] =
-            random_numbers::philox4x32({static_cast<std::uint32_t>(block),
-                                        static_cast<std::uint32_t>(block >> 32), 0x87654321, 0x0fedcba9},
-                                       0x9abcdef0, 0x12345678);
+        const auto [a, b, c, d] = random_numbers::philox4x32(
+            random_numbers::Words4{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
+                                   0x87654321, 0x0fedcba9},
+            0x9abcdef0, 0x12345678);
         const std::uint32_t words[] = {a, b, c, d};
         ASSERT_EQ(numbers[i], 2 * random_numbers::uniform_of(words[i % 4])) << i;
     }

@@ -17,9 +17,12 @@ TEST(Philox, GivesTheAuthorsKnownAnswers) { // Random123, kat_vectors, philox4x3
     const auto expect = [](random_numbers::Words4 found, std::array<uint32_t, 4> expected) {
         EXPECT_EQ((std::array{found.a, found.b, found.c, found.d}), expected);
     };
-    expect(philox4x32({0, 0, 0, 0}, 0, 0), {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48});
-    expect(philox4x32({~0u, ~0u, ~0u, ~0u}, ~0u, ~0u), {0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662});
-    expect(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822, 0x299f31d0),
+    expect(philox4x32(random_numbers::Words4{0, 0, 0, 0}, 0, 0),
+           {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48});
+    expect(philox4x32(random_numbers::Words4{~0u, ~0u, ~0u, ~0u}, ~0u, ~0u),
+           {0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662});
+    expect(philox4x32(random_numbers::Words4{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822,
+                      0x299f31d0),
            {0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a});
 }
 

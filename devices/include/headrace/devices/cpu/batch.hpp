@@ -16,16 +16,15 @@
 // Otherwise, the compiler fuses some multiplications and additions, in each width others.
 //
 // For g++ on x86-64 that optimises: HEADRACE_HAS_BATCHES is defined there. Elsewhere, this
-// header has only what shared_c.h has.
+// header has only what the two have that it includes.
 #pragma once
 
+#include <headrace/devices/cpu/instructions.hpp>
 #include <headrace/devices/kernels/shared_c.h>
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__NO_INLINE__) &&          \
     !defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
     #define HEADRACE_HAS_BATCHES 1
-
-    #include <headrace/devices/cpu/instructions.hpp>
 
     #include <immintrin.h>
 
