@@ -58,6 +58,8 @@ Instructions best_instructions() {
 
 Instructions instructions_in_use() { return in_use().load(std::memory_order_relaxed); }
 
-void use_instructions(Instructions instructions) { in_use() = instructions; }
+void use_instructions(Instructions instructions) {
+    in_use() = std::min(instructions, instructions_of_processor());
+}
 
 } // namespace headrace

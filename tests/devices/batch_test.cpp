@@ -1,4 +1,5 @@
 // Batches of numbers: each lane has the bits of a single number, in vectors of each width.
+#include <headrace/core/error.hpp>
 #include <headrace/devices/cpu/batch.hpp>
 
 #include <gtest/gtest.h>
@@ -7,7 +8,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,6 +24,52 @@ TEST(InstructionSets, HaveNamesAndAnOrder) {
     EXPECT_EQ(name_of(Instructions::avx512), "avx512");
     EXPECT_LT(Instructions::baseline, Instructions::avx2);
     EXPECT_LT(Instructions::avx2, Instructions::avx512);
+}
+
+/// Sets HEADRACE_INSTRUCTIONS for as long as it lives.
+class InEnvironment {
+public:
+    explicit InEnvironment(const char* value) {
+        if (const char* const before = std::getenv(name)) before_ = before;
+        setenv(name, value, 1);
+    }
+    ~InEnvironment() {
+        if (before_)
+            setenv(name, before_->c_str(), 1);
+        else
+            unsetenv(name);
+    }
+    InEnvironment(const InEnvironment&) = delete;
+
+private:
+    static constexpr const char* name = "HEADRACE_INSTRUCTIONS";
+    std::optional<std::string> before_;
+};
+
+TEST(InstructionSets, AreLimitedByTheEnvironment) {
+    const Instructions best = best_instructions();
+    {
+        const InEnvironment limit("baseline");
+        EXPECT_EQ(best_instructions(), Instructions::baseline);
+    }
+    {
+        const InEnvironment limit("avx512"); // no more than the processor has
+        EXPECT_EQ(best_instructions(), best);
+    }
+    const InEnvironment empty("");
+    EXPECT_EQ(best_instructions(), best);
+}
+
+TEST(InstructionSets, WithoutSuchANameAreAnError) {
+    const InEnvironment wrong("sse2");
+    try {
+        static_cast<void>(best_instructions());
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.is_users_mistake());
+        EXPECT_NE(error.message().find("'sse2': use baseline, avx2 or avx512"), std::string::npos)
+            << error.message();
+    }
 }
 
 #ifdef HEADRACE_HAS_BATCHES
@@ -38,6 +87,10 @@ protected:
 
     std::mt19937 random_{20261130};
 
+    /// std::fmin and std::fmax have another answer to a NaN that signals.
+    static float quiet(float number) {
+        return std::isnan(number) ? std::numeric_limits<float>::quiet_NaN() : number;
+    }
     /// Any bits as often as numbers of a usual size, and what is special.
     float any_float() {
         static constexpr std::array special = {0.0f,
@@ -53,7 +106,7 @@ protected:
         case 0:
             return special[random_() % special.size()];
         case 1:
-            return std::bit_cast<float>(static_cast<std::uint32_t>(random_()));
+            return quiet(std::bit_cast<float>(static_cast<std::uint32_t>(random_())));
         default:
             return std::uniform_real_distribution<float>(-100, 100)(random_);
         }
@@ -65,6 +118,17 @@ protected:
                                   : static_cast<std::uint32_t>(random_());
     }
 };
+
+// A single number would become something else with these.
+static_assert(std::is_convertible_v<int, Batch<float, 8>> &&
+              std::is_convertible_v<int, Batch<std::uint32_t, 8>>);
+static_assert(!std::is_convertible_v<double, Batch<float, 8>>);
+static_assert(!std::is_convertible_v<float, Batch<std::int32_t, 8>>);
+static_assert(!std::is_convertible_v<std::uint32_t, Batch<std::int32_t, 8>>);
+static_assert(!std::is_convertible_v<float, BatchMask<8>> && !std::is_convertible_v<int, BatchMask<16>>);
+
+/// Not part of the function with vectors: compiled for any processor.
+[[gnu::noinline]] auto not_inlined(auto x, auto y) { return x + y; }
 
 /// All bits; but one NaN is as good as another.
 std::uint32_t bits_of(float number) {
@@ -114,6 +178,10 @@ TEST_P(Batches, OfFloatsHaveTheBitsOfSingleOnes) {
         EXPECT_SAME(fma(x, y, y));
         EXPECT_SAME(sqrt(x * x + y * 0.0f));
         EXPECT_SAME(fabs(x) + y);
+        EXPECT_SAME(fmin(x, y) + 0.0f); // either zero may be the smaller one
+        EXPECT_SAME(fmax(x, y) + 0.0f);
+        EXPECT_SAME(choose(x < y, -1.0f, 1.0f) * x);
+        EXPECT_SAME(2 - x + y * 0);
         EXPECT_SAME(choose(x < y, x, y));
         EXPECT_SAME(choose(x <= y, x, -y));
         EXPECT_SAME(choose(x > y, x, 3.0f));
@@ -123,6 +191,7 @@ TEST_P(Batches, OfFloatsHaveTheBitsOfSingleOnes) {
         EXPECT_SAME(choose((x < y) & (x > -1.0f), x, y));
         EXPECT_SAME(choose((x < y) | (!(x > -1.0f)), x, y));
         EXPECT_SAME(as_uint(x) ^ as_uint(y));
+        EXPECT_SAME(not_inlined(x, y));
     #undef EXPECT_SAME
     }
 }

@@ -2,6 +2,8 @@
 // and alone where it has none.
 #include "exactly_once.hpp"
 
+#include <core/takes.hpp>
+
 #include <headrace/persistent/detail/on_cpu.hpp>
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 
 namespace headrace::test {
 namespace {
@@ -215,6 +218,33 @@ TEST_P(BatchForms, AddToLocalSums) {
         expected.words()[mix(index) % BatchTally::used] +=
             static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(mix(index) >> 32)});
     EXPECT_EQ(arrived, expected);
+}
+
+/// Batches that take longer than a thread should go on without a look around, whatever their number of units.
+struct LongVisit : BatchVisit {
+#ifdef HEADRACE_HAS_BATCHES
+    template <std::uint32_t Width>
+    HEADRACE_BATCH_CODE void batch(Constant<Width> width, auto* lanes, const std::uint64_t* indices,
+                                   std::uint32_t count) const {
+        takes(std::chrono::microseconds(40));
+        BatchVisit::batch(width, lanes, indices, count);
+    }
+#endif
+};
+TEST_P(BatchForms, ThatTakeLongStayTogether) {
+    ArrivalTable arrived;
+    const TestDeadline deadline("the engine");
+    ThreadDevice device;
+    ThreadStream stream;
+    Engine engine(device, stream, bind<16>(LongVisit{}, Indices{}, arrived), roomy);
+    drain(engine, 0, 4000);
+    EXPECT_EQ(arrived.total(), 4000u);
+#ifdef HEADRACE_HAS_BATCHES
+    const std::uint64_t lanes = GetParam() == Instructions::avx512 ? 16 : 8;
+    if (GetParam() != Instructions::baseline) {
+        EXPECT_LT(calls.batches, 4000 / lanes * 3 / 2);
+    }
+#endif
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, BatchForms,

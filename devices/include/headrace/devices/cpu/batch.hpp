@@ -12,8 +12,8 @@
 //     });
 //
 // A lane's result has the same bits as a single number's, whatever the width: +, -, *, / and sqrt round once,
-// fma rounds once, and conversions are those of C++. For this, compile with -ffp-contract=off.
-// Otherwise, the compiler fuses some multiplications and additions, in each width others.
+// fma rounds once, and conversions are those of C++. For this, compile with -ffp-contract=off, and without
+// -ffast-math. Otherwise, the compiler fuses some multiplications and additions, in each width others.
 //
 // For g++ on x86-64 that optimises: HEADRACE_HAS_BATCHES is defined there. Elsewhere, this
 // header has only what the two have that it includes.
@@ -28,6 +28,7 @@
 
     #include <immintrin.h>
 
+    #include <concepts>
     #include <cstddef>
     #include <cstdint>
     #include <cstring>
@@ -37,7 +38,8 @@
     /// instructions; compiled alone, they would be for any processor.
     #define HEADRACE_BATCH_CODE [[gnu::always_inline]] inline
 
-    // It says that functions that return vectors may be called in several ways. None of these is ever called.
+    // It says that functions that return vectors may be called in several ways. Those of this header become
+    // part of their callers.
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -53,9 +55,17 @@ struct VectorOf {
 };
 template <class T, unsigned Lanes>
 using Vector = typename VectorOf<T, Lanes>::type;
+
+/// True if C++ computes with a T and a U as if the U were a T.
+template <class T, class U>
+concept ActsAs = std::same_as<U, T> ||(std::same_as<T, float>&& std::integral<U>) ||
+                 (std::same_as<T, std::uint32_t> && std::same_as<U, int>);
 } // namespace detail
 
 /// A condition for each lane.
+///
+/// It and Batch are copied by functions, so that a function that the compiler does not inline gets them in
+/// memory: in registers, it would expect them where a processor without these vectors has them.
 template <unsigned Lanes>
 class BatchMask {
     static_assert(Lanes == 8 || Lanes == 16, "a batch has 8 lanes (AVX2) or 16 (AVX-512)");
@@ -65,7 +75,14 @@ public:
     using Raw = std::conditional_t<Lanes == 16, std::uint16_t, detail::Vector<std::int32_t, 8>>;
 
     BatchMask() = default;
-    HEADRACE_BATCH_CODE BatchMask(bool all) {
+    HEADRACE_BATCH_CODE BatchMask(const BatchMask& other) : raw_(other.raw_) {}
+    HEADRACE_BATCH_CODE BatchMask& operator=(const BatchMask& other) {
+        raw_ = other.raw_;
+        return *this;
+    }
+    /// The same for each lane.
+    template <std::same_as<bool> Condition>
+    HEADRACE_BATCH_CODE BatchMask(Condition all) {
         if constexpr (Lanes == 16)
             raw_ = all ? 0xffff : 0;
         else
@@ -127,8 +144,16 @@ public:
     using Mask = BatchMask<Lanes>;
 
     Batch() = default; ///< not initialised
-    /// The same in each lane.
-    HEADRACE_BATCH_CODE Batch(T value) {
+    HEADRACE_BATCH_CODE Batch(const Batch& other) : raw_(other.raw_) {}
+    HEADRACE_BATCH_CODE Batch& operator=(const Batch& other) {
+        raw_ = other.raw_;
+        return *this;
+    }
+    /// The same in each lane. Not of a type with which a single T would become something else: a double
+    /// beside a float, say.
+    template <class U>
+    requires detail::ActsAs<T, U> HEADRACE_BATCH_CODE Batch(U number) {
+        const T value = static_cast<T>(number);
         // Built-ins, because g++ fills other vectors lane by lane, before it knows the instructions.
         if constexpr (std::is_same_v<T, float> && Lanes == 16)
             raw_ = (Raw)__builtin_ia32_broadcastss512(__v4sf{value}, __v16sf{}, -1);
@@ -230,10 +255,14 @@ public:
             return of(
                 (Raw)__builtin_ia32_blendmd_512_mask((__v16si)b.raw_, (__v16si)a.raw_, condition.raw()));
     }
-    /// The smaller one. Unlike std::fmin: `b` if one is not a number.
-    HEADRACE_BATCH_CODE friend Batch fmin(const Batch& a, const Batch& b) { return choose(a < b, a, b); }
-    /// The larger one; `b` if one is not a number.
-    HEADRACE_BATCH_CODE friend Batch fmax(const Batch& a, const Batch& b) { return choose(b < a, a, b); }
+    /// The smaller one; if one is not a number, the other.
+    HEADRACE_BATCH_CODE friend Batch fmin(const Batch& a, const Batch& b) {
+        return choose((a < b) | (b != b), a, b);
+    }
+    /// The larger one; if one is not a number, the other.
+    HEADRACE_BATCH_CODE friend Batch fmax(const Batch& a, const Batch& b) {
+        return choose((b < a) | (b != b), a, b);
+    }
 
     // ---- float
 
@@ -273,6 +302,12 @@ private:
 
     Raw raw_;
 };
+
+template <unsigned Lanes, class T>
+requires std::is_arithmetic_v<T>
+[[nodiscard]] HEADRACE_BATCH_CODE Batch<T, Lanes> choose(const BatchMask<Lanes>& condition, T a, T b) {
+    return choose(condition, Batch<T, Lanes>(a), Batch<T, Lanes>(b));
+}
 
 /// All 64 bits of a product, as two words.
 template <unsigned Lanes>
@@ -358,7 +393,7 @@ public:
         std::memcpy(&value, words, sizeof(T));
         return value;
     }
-    /// The member at `offset` of all lanes.
+    /// The member of all lanes at `offset`, a multiple of 4.
     template <class U>
     [[nodiscard]] HEADRACE_BATCH_CODE Batch<U, Lanes> load(std::size_t offset) const {
         return Batch<U, Lanes>::load(words_[offset / 4]);

@@ -21,12 +21,12 @@ enum class Instructions : std::uint8_t { baseline, avx2, avx512 };
 /// processor's best.
 [[nodiscard]] HEADRACE_EXPORT Instructions best_instructions();
 
-/// Those in use. Kernels with a batch form (batch.hpp) and the walk of the path tracer read them at each
-/// call. Threads: any.
+/// Those in use. Kernels with a batch form (batch.hpp) ask for them at each call. Threads: any.
+///
+/// Errors: as best_instructions().
 [[nodiscard]] HEADRACE_EXPORT Instructions instructions_in_use();
 
-/// Sets those in use, for tests and benchmarks. At most best_instructions(): a processor traps at
-/// instructions that it does not have. Threads: any.
+/// Sets those in use, for tests and benchmarks; the processor's best, if it lacks these. Threads: any.
 HEADRACE_EXPORT void use_instructions(Instructions instructions);
 
 } // namespace headrace

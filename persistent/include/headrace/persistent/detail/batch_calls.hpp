@@ -11,7 +11,7 @@
 namespace headrace {
 
 /// True if the lanes of a group can be those of vector registers. Such Lanes have
-///     static bool uses_vectors();             // the processor has some, and they are in use
+///     static std::uint32_t vector_lanes();    // of the vectors in use; 0: none
 ///     static bool run_with_vectors(auto&& f); // calls f(width); false, without a call, if there are none
 template <class Lanes>
 concept HasVectors = Lanes::has_vectors;

@@ -72,7 +72,9 @@ private:
     HEADRACE_GROUP_CODE bool call_in_batches(std::uint32_t chosen) {
         using Made = std::remove_cvref_t<decltype(expand_(seeds_.next))>;
         if constexpr (takes_batches<Lanes, Kernel, ConsumingLane, Made>()) {
-            if (!Lanes::uses_vectors()) return false;
+            const std::uint32_t together = Lanes::vector_lanes();
+            if (together == 0) return false;
+            pace_.keep_together(together);
             BatchCall<Lanes, ConsumingLane, Made> batch;
             for (std::uint32_t lane = 0; lane < chosen; ++lane)
                 batch.add(expand_(seeds_.next + lane), this->sums_);

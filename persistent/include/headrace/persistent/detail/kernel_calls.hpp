@@ -177,7 +177,9 @@ private:
     HEADRACE_GROUP_CODE bool call_in_batches(Mask chosen) {
         using Handle = SpawningLane<Traits, Running, KindOf::max_spawns, State>;
         if constexpr (takes_batches<Lanes, Kernel, Handle, typename KindOf::Unit>()) {
-            if (!Lanes::uses_vectors()) return false;
+            const std::uint32_t together = Lanes::vector_lanes();
+            if (together == 0) return false;
+            pace_.keep_together(together);
             BatchCall<Lanes, Handle, typename KindOf::Unit> batch;
             lanes_.each([&](std::uint32_t lane) {
                 state_[lane].continues = false;

@@ -34,6 +34,8 @@ public:
     HEADRACE_GROUP_CODE void note_look(std::uint64_t) const {}
     /// The group has waited: that time says nothing about its units.
     HEADRACE_GROUP_CODE void note_wait() const {}
+    /// So many units at least, since they take as long as one.
+    HEADRACE_GROUP_CODE void keep_together(std::uint32_t) const {}
     /// Converts rounds of lanes() lanes to rounds of all lanes.
     static constexpr HEADRACE_GROUP_CODE std::uint64_t whole_rounds(std::uint32_t rounds) { return rounds; }
 };
@@ -68,6 +70,10 @@ public:
         if (kept_) *kept_ = units_;
     }
     void note_wait() { last_look_ = Sync::nanoseconds(); }
+    void keep_together(std::uint32_t units) {
+        least_ = units < Lanes::size ? units : Lanes::size;
+        if (units_ < least_) units_ = least_;
+    }
     [[nodiscard]] std::uint64_t whole_rounds(std::uint32_t) const {
         return (turns_ + Lanes::size - 1) / Lanes::size;
     }
@@ -78,13 +84,14 @@ private:
     static constexpr std::uint32_t most_units = 8 * Lanes::size;
 
     /// Shortens at once: each late look may cost other groups that time again.
-    [[nodiscard]] static std::uint32_t shortened(std::uint64_t ran, std::uint64_t took) {
-        const std::uint64_t units = ran * little / took;
-        return units == 0 ? 1 : static_cast<std::uint32_t>(units);
+    [[nodiscard]] std::uint32_t shortened(std::uint64_t ran, std::uint64_t took) const {
+        const std::uint64_t units = ran * little / took / least_ * least_;
+        return units == 0 ? least_ : static_cast<std::uint32_t>(units);
     }
 
     std::uint32_t* kept_; ///< may be null
     std::uint32_t units_;
+    std::uint32_t least_ = 1;     ///< see keep_together
     std::uint64_t turns_ = 0;     ///< lanes that might have run in all rounds
     std::uint64_t completed_ = 0; ///< units completed at the last look
     std::uint64_t last_look_ = Sync::nanoseconds();
