@@ -13,6 +13,9 @@ class ConsumerGroup : Group<Sync, Lanes> {
     using Base = Group<Sync, Lanes>;
     using Base::control_, Base::lanes_, Base::pace_, Base::paused_, Base::seeds_;
 
+    using Made = std::remove_cvref_t<std::invoke_result_t<const Seeds&, std::uint64_t>>;
+    static constexpr bool has_batches = takes_batches<Lanes, Kernel, ConsumingLane, Made>();
+
 public:
     static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
                                    least_liq_units = 0, ranges = 0, scratch = kernel_scratch<Lanes, Kernel>;
@@ -50,38 +53,38 @@ private:
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t most = pace_.lanes();
         const std::uint32_t chosen = left < most ? static_cast<std::uint32_t>(left) : most;
-        if (!call_in_batches(chosen)) {
-            lanes_.each([&](std::uint32_t lane) {
-                if (lane >= chosen) return;
-                ConsumingLane handle(this->sums_);
-                if constexpr (is_wide<Lanes>) {
-                    KernelGroup group(lanes_.lanes, handle, this->local_);
-                    kernel_(group, expand_(seeds_.next));
-                } else {
-                    kernel_(handle, expand_(seeds_.next + lane));
-                }
-            });
-            lanes_.sync();
-        }
+        if constexpr (has_batches)
+            if (call_in_batches(chosen)) return advance(chosen);
+        lanes_.each([&](std::uint32_t lane) {
+            if (lane >= chosen) return;
+            ConsumingLane handle(this->sums_);
+            if constexpr (is_wide<Lanes>) {
+                KernelGroup group(lanes_.lanes, handle, this->local_);
+                kernel_(group, expand_(seeds_.next));
+            } else {
+                kernel_(handle, expand_(seeds_.next + lane));
+            }
+        });
+        lanes_.sync();
+        advance(chosen);
+    }
+
+    /// So many of the first seeds are completed.
+    HEADRACE_GROUP_CODE void advance(std::uint32_t chosen) {
         seeds_.next += chosen;
         completed_ += chosen;
         visited_ += chosen;
     }
 
-    /// Calls the kernel's batch form with the first seeds, if it has one that this device can run.
+    /// Calls the kernel's batch form with the first seeds. False, without a call, if there are no vectors.
     HEADRACE_GROUP_CODE bool call_in_batches(std::uint32_t chosen) {
-        using Made = std::remove_cvref_t<decltype(expand_(seeds_.next))>;
-        if constexpr (takes_batches<Lanes, Kernel, ConsumingLane, Made>()) {
-            const std::uint32_t together = Lanes::vector_lanes();
-            if (together == 0) return false;
-            pace_.keep_together(together);
-            BatchCall<Lanes, ConsumingLane, Made> batch;
-            for (std::uint32_t lane = 0; lane < chosen; ++lane)
-                batch.add(expand_(seeds_.next + lane), this->sums_);
-            return batch.call(kernel_);
-        } else {
-            return false;
-        }
+        const std::uint32_t together = Lanes::vector_lanes();
+        if (together == 0) return false;
+        pace_.keep_together(together);
+        BatchCall<Lanes, ConsumingLane, Made> batch;
+        for (std::uint32_t lane = 0; lane < chosen; ++lane)
+            batch.add(expand_(seeds_.next + lane), this->sums_);
+        return batch.call(kernel_);
     }
 
     /// Waits for seeds. False if there will be no more, or all groups pause.
