@@ -516,7 +516,7 @@ private:
 };
 
 TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
-    for (int materials = 0; materials < 7; ++materials) {
+    for (int materials = 0; materials < 10; ++materials) {
         SurfaceDescription surface = any_white();
         surface.base = {0.8f, 0.6f, 0.3f};
         surface.ior = std::max(surface.ior, 1.02f); // floats do not see which facet bends less

@@ -1,12 +1,12 @@
 // Packets in the lanes of a CPU's vectors: each takes the way that it takes alone, to the last bit. And the
 // logarithm that they share.
 #include "core/seeds.hpp"
+#include "devices/with_instructions.hpp"
 #include "fluorescence.kernels.hpp"
 #include "photons_on_cpu.hpp"
 #include "random/logarithm.h"
 #include "random_stacks.hpp"
 #include <headrace/devices/cpu/batch.hpp>
-#include <headrace/devices/cpu/instructions.hpp>
 #include <headrace/persistent/detail/on_cpu.hpp>
 
 #include <gtest/gtest.h>
@@ -32,14 +32,8 @@ static_assert(!has_batch_form<TraceGeneralStepsRz>);
 using headrace::Instructions;
 using headrace::test::fresh_seed;
 
-class Vectors : public testing::TestWithParam<Instructions> {
+class Vectors : public headrace::test::WithInstructions {
 protected:
-    void SetUp() override {
-        if (GetParam() > headrace::best_instructions())
-            GTEST_SKIP() << "this processor has no " << headrace::name_of(GetParam());
-    }
-    void TearDown() override { headrace::use_instructions(headrace::best_instructions()); }
-
     /// Without vectors, and with those of this test.
     static void expect_same(const Problem& problem, const Settings& settings) {
         headrace::use_instructions(Instructions::baseline);
@@ -90,7 +84,6 @@ TEST_P(Vectors, ShowTheSameFluorescence) {
 
 TEST_P(Vectors, ShareTheLogarithmOfSingleNumbers) {
 #ifdef HEADRACE_HAS_BATCHES
-    headrace::use_instructions(GetParam());
     EXPECT_TRUE(headrace::run_with_vectors([](auto width) {
         constexpr unsigned lanes = decltype(width)::value;
         for (std::uint32_t bits = 0x2f000000; bits < 0x3f800000; bits += 1001 * lanes) {
@@ -106,7 +99,7 @@ TEST_P(Vectors, ShareTheLogarithmOfSingleNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Vectors, testing::Values(Instructions::avx2, Instructions::avx512),
-                         [](const auto& chosen) { return std::string(headrace::name_of(chosen.param)); });
+                         headrace::test::by_instructions);
 
 TEST(Logarithms, AreRightToAFewBits) {
     double worst = 0;

@@ -3,10 +3,10 @@
 #include "apps/host_renderer.hpp"
 #include "apps/scene_builder.hpp"
 #include "core/seeds.hpp"
+#include "devices/with_instructions.hpp"
 #include "host_walk.hpp"
 #include "path.hpp"
 #include "wide_tree.hpp"
-#include <headrace/devices/cpu/instructions.hpp>
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
@@ -276,14 +276,8 @@ void expect_same(const PreparedScene& scene, const Hit& hit, const Hit& expected
     ASSERT_EQ(hit.v, expected.v);
 }
 
-class Walks : public testing::TestWithParam<headrace::Instructions> {
+class Walks : public headrace::test::WithInstructions {
 protected:
-    void SetUp() override {
-        if (GetParam() > headrace::best_instructions()) GTEST_SKIP() << "this processor has no AVX2";
-        headrace::use_instructions(GetParam());
-    }
-    void TearDown() override { headrace::use_instructions(headrace::best_instructions()); }
-
     static void expect_same_hits(const Scene& scene, std::mt19937& random, int rays) {
         const PreparedScene prepared = prepare_scene(scene);
         const SceneView view = view_of(prepared);

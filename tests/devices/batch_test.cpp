@@ -1,4 +1,6 @@
 // Batches of numbers: each lane has the bits of a single number, in vectors of each width.
+#include <core/environment_variable.hpp>
+#include <devices/with_instructions.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/devices/cpu/batch.hpp>
 
@@ -8,9 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,42 +26,22 @@ TEST(InstructionSets, HaveNamesAndAnOrder) {
     EXPECT_LT(Instructions::avx2, Instructions::avx512);
 }
 
-/// Sets HEADRACE_INSTRUCTIONS for as long as it lives.
-class InEnvironment {
-public:
-    explicit InEnvironment(const char* value) {
-        if (const char* const before = std::getenv(name)) before_ = before;
-        setenv(name, value, 1);
-    }
-    ~InEnvironment() {
-        if (before_)
-            setenv(name, before_->c_str(), 1);
-        else
-            unsetenv(name);
-    }
-    InEnvironment(const InEnvironment&) = delete;
-
-private:
-    static constexpr const char* name = "HEADRACE_INSTRUCTIONS";
-    std::optional<std::string> before_;
-};
-
 TEST(InstructionSets, AreLimitedByTheEnvironment) {
     const Instructions best = best_instructions();
     {
-        const InEnvironment limit("baseline");
+        const EnvironmentVariable limit("HEADRACE_INSTRUCTIONS", "baseline");
         EXPECT_EQ(best_instructions(), Instructions::baseline);
     }
     {
-        const InEnvironment limit("avx512"); // no more than the processor has
+        const EnvironmentVariable limit("HEADRACE_INSTRUCTIONS", "avx512"); // no more than the processor has
         EXPECT_EQ(best_instructions(), best);
     }
-    const InEnvironment empty("");
+    const EnvironmentVariable empty("HEADRACE_INSTRUCTIONS", "");
     EXPECT_EQ(best_instructions(), best);
 }
 
 TEST(InstructionSets, WithoutSuchANameAreAnError) {
-    const InEnvironment wrong("sse2");
+    const EnvironmentVariable wrong("HEADRACE_INSTRUCTIONS", "sse2");
     try {
         static_cast<void>(best_instructions());
         FAIL() << "no error";
@@ -77,14 +57,8 @@ TEST(InstructionSets, WithoutSuchANameAreAnError) {
 using namespace shared_c;
 
 /// Sets of instructions with vectors.
-class Batches : public testing::TestWithParam<Instructions> {
+class Batches : public WithInstructions {
 protected:
-    void SetUp() override {
-        if (GetParam() > best_instructions()) GTEST_SKIP() << "this processor has no " << name_of(GetParam());
-        use_instructions(GetParam());
-    }
-    void TearDown() override { use_instructions(best_instructions()); }
-
     std::mt19937 random_{20261130};
 
     /// std::fmin and std::fmax have another answer to a NaN that signals.
@@ -312,7 +286,7 @@ TEST_P(Batches, HaveAMemberOfEachLanesObject) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Batches, testing::Values(Instructions::avx2, Instructions::avx512),
-                         [](const auto& chosen) { return std::string(name_of(chosen.param)); });
+                         by_instructions);
 
 TEST(BatchCode, IsNotCalledWithoutVectors) {
     use_instructions(Instructions::baseline);

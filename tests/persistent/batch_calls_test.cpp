@@ -3,6 +3,7 @@
 #include "exactly_once.hpp"
 
 #include <core/takes.hpp>
+#include <devices/with_instructions.hpp>
 
 #include <headrace/persistent/detail/on_cpu.hpp>
 
@@ -133,14 +134,9 @@ private:
     }
 };
 
-class BatchForms : public testing::TestWithParam<Instructions> {
+class BatchForms : public WithInstructions {
 protected:
-    void SetUp() override {
-        if (GetParam() > best_instructions()) GTEST_SKIP() << "this processor has no " << name_of(GetParam());
-        use_instructions(GetParam());
-        calls.clear();
-    }
-    void TearDown() override { use_instructions(best_instructions()); }
+    BatchForms() { calls.clear(); }
 
     template <unsigned Width, class Kernel, class Seeds>
     static std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds, ArrivalTable& arrived) {
@@ -155,6 +151,18 @@ protected:
         ArrivalTable arrived;
         return expect_exactly_once(bind<Width>(kernel, seeds, arrived), arrived,
                                    expected_arrivals(serial(kernel), seeds, 0, end), end, options, 0);
+    }
+
+    /// What a consumer leaves of the indices below `end`.
+    template <class Kernel>
+    static ArrivalTable consumed(const Kernel& kernel, std::uint64_t end) {
+        const TestDeadline deadline("the engine");
+        ArrivalTable arrived;
+        ThreadDevice device;
+        ThreadStream stream;
+        Engine engine(device, stream, bind<16>(kernel, Indices{}, arrived), roomy);
+        drain(engine, 0, end);
+        return arrived;
     }
 
     /// Units came in vectors that hold as many as they can; none alone, unless there are no vectors.
@@ -196,28 +204,17 @@ TEST_P(BatchForms, MayBeOfSomeKindsAlone) {
 #endif
 }
 TEST_P(BatchForms, OfConsumersFindEachIndexOnce) {
-    ArrivalTable arrived;
-    const TestDeadline deadline("the engine");
-    ThreadDevice device;
-    ThreadStream stream;
-    Engine engine(device, stream, bind<16>(BatchVisit{}, Indices{}, arrived), roomy);
-    drain(engine, 0, 100'003);
     ArrivalTable expected;
     for (std::uint64_t index = 0; index < 100'003; ++index) expected.view().arrive(index);
-    EXPECT_EQ(arrived, expected);
+    EXPECT_EQ(consumed(BatchVisit{}, 100'003), expected);
     expect_batches(100'003, 16);
 }
 TEST_P(BatchForms, AddToLocalSums) {
-    ArrivalTable arrived, expected;
-    const TestDeadline deadline("the engine");
-    ThreadDevice device;
-    ThreadStream stream;
-    Engine engine(device, stream, bind<16>(BatchTally{}, Indices{}, arrived), roomy);
-    drain(engine, 0, 100'003);
+    ArrivalTable expected;
     for (std::uint64_t index = 0; index < 100'003; ++index)
         expected.words()[mix(index) % BatchTally::used] +=
             static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(mix(index) >> 32)});
-    EXPECT_EQ(arrived, expected);
+    EXPECT_EQ(consumed(BatchTally{}, 100'003), expected);
 }
 
 /// Batches that take longer than a thread should go on without a look around, whatever their number of units.
@@ -232,13 +229,7 @@ struct LongVisit : BatchVisit {
 #endif
 };
 TEST_P(BatchForms, ThatTakeLongStayTogether) {
-    ArrivalTable arrived;
-    const TestDeadline deadline("the engine");
-    ThreadDevice device;
-    ThreadStream stream;
-    Engine engine(device, stream, bind<16>(LongVisit{}, Indices{}, arrived), roomy);
-    drain(engine, 0, 4000);
-    EXPECT_EQ(arrived.total(), 4000u);
+    EXPECT_EQ(consumed(LongVisit{}, 4000).total(), 4000u);
 #ifdef HEADRACE_HAS_BATCHES
     const std::uint64_t lanes = GetParam() == Instructions::avx512 ? 16 : 8;
     if (GetParam() != Instructions::baseline) {
@@ -249,7 +240,7 @@ TEST_P(BatchForms, ThatTakeLongStayTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Each, BatchForms,
                          testing::Values(Instructions::baseline, Instructions::avx2, Instructions::avx512),
-                         [](const auto& chosen) { return std::string(name_of(chosen.param)); });
+                         by_instructions);
 
 } // namespace
 } // namespace headrace::test

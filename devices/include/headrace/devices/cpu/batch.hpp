@@ -122,10 +122,6 @@ public:
     HEADRACE_BATCH_CODE friend BatchMask operator!(const BatchMask& a) {
         return of(static_cast<Raw>(~a.raw_));
     }
-    HEADRACE_BATCH_CODE friend BatchMask choose(const BatchMask& condition, const BatchMask& a,
-                                                const BatchMask& b) {
-        return (condition & a) | (!condition & b);
-    }
 
 private:
     Raw raw_;
@@ -315,8 +311,8 @@ struct BatchProduct {
     Batch<std::uint32_t, Lanes> upper, lower;
 };
 template <unsigned Lanes>
-[[nodiscard]] HEADRACE_BATCH_CODE BatchProduct<Lanes> wide_product(const Batch<std::uint32_t, Lanes>& a,
-                                                                   const Batch<std::uint32_t, Lanes>& b) {
+[[nodiscard]] HEADRACE_BATCH_CODE BatchProduct<Lanes> product_of(const Batch<std::uint32_t, Lanes>& a,
+                                                                 const Batch<std::uint32_t, Lanes>& b) {
     // Processors multiply lanes 0, 2, 4 ... to 64 bits.
     using Raw = typename Batch<std::uint32_t, Lanes>::Raw;
     using Wide = detail::Vector<std::uint64_t, Lanes / 2>;
@@ -343,7 +339,7 @@ template <unsigned Lanes>
 template <unsigned Lanes>
 [[nodiscard]] HEADRACE_BATCH_CODE BatchProduct<Lanes> product_of(const Batch<std::uint32_t, Lanes>& a,
                                                                  std::uint32_t b) {
-    return wide_product(a, Batch<std::uint32_t, Lanes>(b));
+    return product_of(a, Batch<std::uint32_t, Lanes>(b));
 }
 template <unsigned Lanes>
 [[nodiscard]] HEADRACE_BATCH_CODE Batch<std::uint32_t, Lanes> upper_of(const BatchProduct<Lanes>& product) {
@@ -425,15 +421,27 @@ run_with_avx512(F& f) {
 }
 } // namespace detail
 
+/// Lanes of the vectors in use; 0: none.
+[[nodiscard]] inline unsigned vector_lanes() {
+    switch (instructions_in_use()) {
+    case Instructions::avx512:
+        return 16;
+    case Instructions::avx2:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
 /// Calls f(width), compiled for the instructions in use: `width` is a constant, 8 or 16. All that f calls
 /// becomes part of it. False, without a call, if the processor has neither.
 template <class F>
 HEADRACE_BATCH_CODE bool run_with_vectors(F&& f) {
-    switch (instructions_in_use()) {
-    case Instructions::avx512:
+    switch (vector_lanes()) {
+    case 16:
         detail::run_with_avx512(f);
         return true;
-    case Instructions::avx2:
+    case 8:
         detail::run_with_avx2(f);
         return true;
     default:

@@ -20,16 +20,7 @@ template <unsigned Width>
 struct VectorLanes : HostLanes<Width> {
 #ifdef HEADRACE_HAS_BATCHES
     static constexpr bool has_vectors = true;
-    static std::uint32_t vector_lanes() {
-        switch (instructions_in_use()) {
-        case Instructions::avx512:
-            return 16;
-        case Instructions::avx2:
-            return 8;
-        default:
-            return 0;
-        }
-    }
+    static std::uint32_t vector_lanes() { return headrace::vector_lanes(); }
     static bool run_with_vectors(auto&& f) { return headrace::run_with_vectors(f); }
 #endif
 };
