@@ -14,11 +14,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <optional>
 
 namespace headrace {
 namespace {
+
+/// See expect_streams. As many as a Runtime has, and three more.
+std::atomic<unsigned> streams_of_a_device{10};
+
+#ifdef HEADRACE_HAS_CUDA
+DeviceCandidates find_cuda() { return find_cuda_devices(streams_of_a_device); }
+#endif
 
 struct Technology {
     std::string_view name;
@@ -29,7 +37,7 @@ struct Technology {
 constexpr std::array technologies{
     Technology{"cpu", &find_cpu_devices},
 #ifdef HEADRACE_HAS_CUDA
-    Technology{"cuda", &find_cuda_devices},
+    Technology{"cuda", &find_cuda},
 #else
     Technology{"cuda", nullptr},
 #endif
@@ -269,5 +277,7 @@ DeviceSelection select_devices(std::string_view request) {
         throw Error{ErrorKind::device, "no device starts: " + reasons(selection.left_out)};
     return selection;
 }
+
+void expect_streams(unsigned streams) noexcept { streams_of_a_device = streams; }
 
 } // namespace headrace

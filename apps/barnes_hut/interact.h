@@ -6,7 +6,7 @@
 
 HEADRACE_NAMESPACE(barnes_hut)
 
-HEADRACE_FUNCTION float inverse_root(float x) {
+HEADRACE_FUNCTION HEADRACE_ANY(float) inverse_root(HEADRACE_ANY(float) x) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return ::rsqrtf(x);
 #elif defined(__OPENCL_C_VERSION__)
@@ -86,19 +86,22 @@ HEADRACE_FUNCTION bool is_near(const NodeTest* test, const NodeLink* link, const
     return is_opened | is_few;                             // both are at hand: a branch would take longer
 }
 
-/// Where a force is summed up.
+/// Where a force is summed up; in C++ also for a batch of bodies (pull_batches.hpp).
 typedef struct ForceSum {
     float *x, *y, *z, *potential;
 } ForceSum;
 
 /// Adds to a force what a point mass does. `is_self`: nothing. Returns the softened distance to the
 /// power of -4; of itself 0.
-HEADRACE_FUNCTION float pull(HEADRACE_ANY(bool) with_potential, ForceSum sum, float x, float y, float z,
-                             float mass, float softening2, bool is_self) {
-    const float inverse = is_self ? 0.0f : inverse_root(x * x + (y * y + (z * z + softening2)));
-    const float inverse2 = inverse * inverse;
-    const float potential = mass * inverse;
-    const float factor = potential * inverse2;
+HEADRACE_FUNCTION HEADRACE_ANY(float)
+    pull(HEADRACE_ANY(bool) with_potential, HEADRACE_ANY(ForceSum) sum, HEADRACE_ANY(float) x,
+         HEADRACE_ANY(float) y, HEADRACE_ANY(float) z, float mass, float softening2,
+         HEADRACE_ANY(bool) is_self) {
+    const HEADRACE_ANY(float) inverse =
+        choose(is_self, 0.0f, inverse_root(x * x + (y * y + (z * z + softening2))));
+    const HEADRACE_ANY(float) inverse2 = inverse * inverse;
+    const HEADRACE_ANY(float) potential = mass * inverse;
+    const HEADRACE_ANY(float) factor = potential * inverse2;
     *sum.x += factor * x;
     *sum.y += factor * y;
     *sum.z += factor * z;
@@ -137,15 +140,18 @@ HEADRACE_FUNCTION Oddity pull_precisely(ForceSum sum, const Body* target, const 
 /// with s^2 = r^2 + softening^2, second moments S and their trace t,
 ///     potential = -m / s - (3 rSr / s^5 - t / s^3) / 2.
 /// The node has 3 S and 3 t / 2.
-HEADRACE_FUNCTION void pull_quadrupole(HEADRACE_ANY(bool) with_potential, ForceSum sum, float x, float y,
-                                       float z, const NodeSource* node, float softening2) {
-    const float inverse = inverse_root(x * x + (y * y + (z * z + softening2)));
-    const float inverse2 = inverse * inverse, inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
-    const float sx = node->xx * x + node->xy * y + node->xz * z;
-    const float sy = node->xy * x + node->yy * y + node->yz * z;
-    const float sz = node->xz * x + node->yz * y + node->zz * z;
-    const float across = (sx * x + sy * y + sz * z) * inverse2; // 3 rSr / s^2
-    const float factor = node->mass * inverse3 + inverse5 * (2.5f * across - node->trace);
+HEADRACE_FUNCTION void pull_quadrupole(HEADRACE_ANY(bool) with_potential, HEADRACE_ANY(ForceSum) sum,
+                                       HEADRACE_ANY(float) x, HEADRACE_ANY(float) y, HEADRACE_ANY(float) z,
+                                       const NodeSource* node, float softening2) {
+    const HEADRACE_ANY(float) inverse = inverse_root(x * x + (y * y + (z * z + softening2)));
+    const HEADRACE_ANY(float) inverse2 = inverse * inverse;
+    const HEADRACE_ANY(float) inverse3 = inverse * inverse2;
+    const HEADRACE_ANY(float) inverse5 = inverse3 * inverse2;
+    const HEADRACE_ANY(float) sx = node->xx * x + node->xy * y + node->xz * z;
+    const HEADRACE_ANY(float) sy = node->xy * x + node->yy * y + node->yz * z;
+    const HEADRACE_ANY(float) sz = node->xz * x + node->yz * y + node->zz * z;
+    const HEADRACE_ANY(float) across = (sx * x + sy * y + sz * z) * inverse2; // 3 rSr / s^2
+    const HEADRACE_ANY(float) factor = node->mass * inverse3 + inverse5 * (2.5f * across - node->trace);
     // One after the other: each is a product and a sum in one instruction.
     *sum.x += factor * x;
     *sum.y += factor * y;

@@ -43,6 +43,7 @@ Options parse_options(int argc, char** argv) {
         "the node's bodies, offset how far its centre of mass lies from the middle of that box. So no body "
         "meets a node that is nearer than that. Softening is Plummer's: potential -G m / sqrt(r^2 + "
         "softening^2). Motion is by leapfrog (kick, drift, kick).");
+    line.example({"headrace-barnes-hut --plummer 10000 --steps 3"});
     line.group("Bodies");
     line.input("--input", options.input,
                "Lines of x,y,z,vx,vy,vz,m or x,y,z,m with commas or blanks; a first line may name columns in "

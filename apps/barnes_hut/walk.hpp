@@ -11,10 +11,18 @@
 // the next source fit into registers. So what these loops do not need lies in scratch.
 #pragma once
 #include "interact.h"
+#include "pull_batches.hpp"
 #include <headrace/domains/view.hpp>
 #include <headrace/persistent/sync.hpp>
 
 #include <cmath>
+
+/// Before a loop over a lane's bodies: g++ makes a vector of them, unless it unrolls the loop before.
+#ifdef HEADRACE_HAS_BATCHES
+    #define BARNES_HUT_ONE_VECTOR _Pragma("GCC unroll 1")
+#else
+    #define BARNES_HUT_ONE_VECTOR
+#endif
 
 namespace barnes_hut {
 
@@ -105,8 +113,8 @@ public:
                 targets_[lane].y[i] = body.y;
                 targets_[lane].z[i] = body.z;
             }
-            sums_[lane] = {};
             loads_[lane] = 0;
+            begin_sums(lane);
         });
     }
 
@@ -152,9 +160,9 @@ public:
             for (uint32_t i = 0; i < mine; ++i) {
                 const uint32_t place = lane + i * lanes;
                 if (first_ + place >= tree_.space.bodies) continue;
-                const Sums& sums = sums_[lane];
-                put(place,
-                    Force{sums.x[i], sums.y[i], sums.z[i], sums.potential[i] + as_nothing(loads_[lane])});
+                Force force = sum_of(lane, i);
+                force.potential += as_nothing(loads_[lane]);
+                put(place, force);
             }
         });
     }
@@ -266,12 +274,21 @@ private:
 
     template <bool Quadrupole, bool Potential>
     HEADRACE_HOST_DEVICE void pull_towards(uint32_t count) {
+#ifdef HEADRACE_HAS_BATCHES
+        if (pull_by_batches<Quadrupole, Potential>(columns_, fetched_, count, tree_.space.softening2)) return;
+#endif
+        pull_lane_by_lane<Quadrupole, Potential>(count);
+    }
+
+    template <bool Quadrupole, bool Potential>
+    HEADRACE_HOST_DEVICE void pull_lane_by_lane(uint32_t count) {
         const float softening2 = tree_.space.softening2;
         group_.each([&](uint32_t lane) {
             const Targets targets = targets_[lane];
             Sums sums{};
             for (uint32_t j = 0; j < count; ++j) {
                 const NodeSource node = fetched_[j];
+                BARNES_HUT_ONE_VECTOR
                 for (uint32_t i = 0; i < mine; ++i) {
                     const ForceSum sum{&sums.x[i], &sums.y[i], &sums.z[i], &sums.potential[i]};
                     const float x = node.x - targets.x[i], y = node.y - targets.y[i],
@@ -282,7 +299,7 @@ private:
                         pull(HEADRACE_CONSTANT(bool, Potential), sum, x, y, z, node.mass, softening2, false);
                 }
             }
-            add<Potential>(sums_[lane], sums);
+            add<Potential>(lane, sums);
         });
     }
 
@@ -321,7 +338,7 @@ private:
                             1u << pull_precisely(sum, &tree_.bodies[self], &tree_.bodies[number], softening2);
                 }
             }
-            add<true>(sums_[lane], sums);
+            add<true>(lane, sums);
             odd_[lane] = odd;
         });
         const Mask near = group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOO_NEAR & 1u) != 0; });
@@ -356,6 +373,12 @@ private:
     HEADRACE_HOST_DEVICE bool pull_towards_bodies(uint32_t count) {
         const Source* const fetched = reinterpret_cast<const Source*>(fetched_);
         const float softening2 = tree_.space.softening2;
+        const float from = near_from(&state_->box, softening2);
+#ifdef HEADRACE_HAS_BATCHES
+        if (bool are_near = false; pull_by_batches<Own, Potential>(columns_, fetched, body_list_ + bodies_,
+                                                                   count, softening2, from, are_near))
+            return !are_near;
+#endif
         PerLane<Sums> of_list;
         PerLane<float> nearness;
         group_.each([&](uint32_t lane) {
@@ -377,21 +400,57 @@ private:
             for (uint32_t i = 1; i < mine; ++i) most = std::fmax(most, near[i]);
             nearness[lane] = most;
         });
-        const float from = near_from(&state_->box, softening2);
         if (group_.ballot([&](uint32_t lane) { return nearness[lane] >= from; }) != 0) return false;
-        group_.each([&](uint32_t lane) { add<Potential>(sums_[lane], of_list[lane]); });
+        group_.each([&](uint32_t lane) { add<Potential>(lane, of_list[lane]); });
         return true;
     }
 
+    // ---- the whole sums: in scratch, or (with vectors) in columns
+
     /// Sums of lists of some dozens go into the whole one at a time: that keeps rounding errors small.
     template <bool Potential>
-    static HEADRACE_HOST_DEVICE void add(Sums& to, const Sums& sums) {
+    HEADRACE_HOST_DEVICE void add(uint32_t lane, const Sums& sums) {
         for (uint32_t i = 0; i < mine; ++i) {
+#ifdef HEADRACE_HAS_BATCHES
+            const uint32_t place = lane + i * lanes;
+            columns_.sums.x[place] += sums.x[i];
+            columns_.sums.y[place] += sums.y[i];
+            columns_.sums.z[place] += sums.z[i];
+            if (Potential) columns_.sums.potential[place] += sums.potential[i];
+#else
+            Sums& to = sums_[lane];
             to.x[i] += sums.x[i];
             to.y[i] += sums.y[i];
             to.z[i] += sums.z[i];
             if (Potential) to.potential[i] += sums.potential[i];
+#endif
         }
+    }
+    /// Nothing has pulled at a lane's bodies. Columns get their places, too.
+    HEADRACE_HOST_DEVICE void begin_sums(uint32_t lane) {
+#ifdef HEADRACE_HAS_BATCHES
+        for (uint32_t i = 0; i < mine; ++i) {
+            const uint32_t place = lane + i * lanes;
+            columns_.x[place] = targets_[lane].x[i];
+            columns_.y[place] = targets_[lane].y[i];
+            columns_.z[place] = targets_[lane].z[i];
+            columns_.number[place] = body_of(lane, i);
+            columns_.sums.x[place] = columns_.sums.y[place] = columns_.sums.z[place] = 0;
+            columns_.sums.potential[place] = 0;
+        }
+#else
+        sums_[lane] = {};
+#endif
+    }
+    HEADRACE_HOST_DEVICE Force sum_of(uint32_t lane, uint32_t i) const {
+#ifdef HEADRACE_HAS_BATCHES
+        const uint32_t place = lane + i * lanes;
+        const ForceColumns& sums = columns_.sums;
+        return {sums.x[place], sums.y[place], sums.z[place], sums.potential[place]};
+#else
+        const Sums& sums = sums_[lane];
+        return {sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
+#endif
     }
 
     Group& group_;
@@ -409,6 +468,9 @@ private:
     PerLane<uint32_t> odd_;
     PerLane<Seen> seen_;
     PerLane<uint32_t> loads_, begins_;
+#ifdef HEADRACE_HAS_BATCHES
+    BodyColumns columns_;
+#endif
 };
 
 } // namespace barnes_hut

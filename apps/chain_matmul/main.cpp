@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
     program::CommandLine line("headrace-chain-matmul",
                               "A stream of matrices through four constant ones, stage by stage.");
+    line.example({"headrace-chain-matmul --size 256 --iterations 8"});
     line.group("Matrices");
     line.whole("--size", problem.size, 1, 32768, "N",
                "Rows and columns; their numbers are uniform in [0, 2 / N)");

@@ -41,6 +41,7 @@ Options parse_options(int argc, char** argv) {
         "Programs that a paper on co-execution measures, each one kernel that every device of this machine "
         "runs a part of: gaussian (a blur), matmul, taylor (sines by their series), rap (the resource "
         "allocation problem), ray (a picture of spheres), mandelbrot, nbody (one step, all pairs).");
+    line.example({"headrace-coexec --problem mandelbrot --small"});
     line.group("Problem");
     line.text("--problem", problem, "NAME", ("Which: " + names_of_problems()).c_str());
     line.whole("--size", settings.size, 0, std::numeric_limits<std::uint32_t>::max(), "N",

@@ -22,8 +22,18 @@ void leave_out_slow(headrace::DeviceSelection& selection) {
     }
 }
 
+namespace {
+
+/// A device has several controllers, of three streams each.
+headrace::DeviceSelection open_for_controllers(const std::string& devices) {
+    headrace::expect_streams(32);
+    return headrace::select_devices(devices);
+}
+
+} // namespace
+
 Machine::Machine(std::string program, CommonOptions options)
-    : options_(std::move(options)), selection_(headrace::select_devices(options_.devices)) {
+    : options_(std::move(options)), selection_(open_for_controllers(options_.devices)) {
     if (selection_.by_default) leave_out_slow(selection_);
     if (options_.session != nullptr) options_.session->keep_own_devices(options_.devices, selection_);
     fields_.program = std::move(program);

@@ -24,6 +24,8 @@ Options parse_options(int argc, char** argv) {
         "headrace-fluorescence",
         "Light in layered tissue, and the fluorescence that it excites, by Monte Carlo, on "
         "every device of this machine at once.");
+    line.example({R"(printf '[[layer]]\nn = 1.4\nmua = 3\nmus = 250\ng = 0.8\nd = 0.1\n' >skin.toml)",
+                  "headrace-fluorescence --input skin.toml --photons 100000"});
     line.group("Tissue");
     line.input("--input", options.input, "MCML's .mci, or .toml: layers from above, 1/cm and cm");
     line.whole("--photons", options.photons, 0, std::uint64_t{1} << 55, "N",

@@ -1,4 +1,5 @@
 // apps/fluorescence/read_toml.cpp - problems as TOML files, which say what .mci files cannot.
+#include "read_toml.hpp"
 #include "layout.h"
 #include "problem.hpp"
 #include "program/named_file.hpp"
@@ -226,13 +227,17 @@ void read_detection(const TomlReader& reader, const toml::table& file, Problem& 
 } // namespace
 
 Problem parse_toml(const std::string& text, const std::string& where) {
-    const TomlReader reader(where);
     toml::table file;
     try {
         file = toml::parse(text);
     } catch (const toml::parse_error& error) {
-        reader.refuse(error.source().begin.line, std::string(error.description()));
+        TomlReader(where).refuse(error.source().begin.line, std::string(error.description()));
     }
+    return problem_of(file, where);
+}
+
+Problem problem_of(const toml::table& file, const std::string& where) {
+    const TomlReader reader(where);
     reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer", "source",
                         "detector", "time"});
     Problem problem;
@@ -246,13 +251,17 @@ Problem parse_toml(const std::string& text, const std::string& where) {
         problem.grid = read_grid(reader, reader.table(*node, "grid"));
     const toml::node* const layers = file.get("layer");
     if (layers == nullptr || layers->as_array() == nullptr || layers->as_array()->empty())
-        reader.refuse(layers != nullptr ? layers->source().begin.line : 1,
+        reader.refuse(layers != nullptr ? *layers : file,
                       "no layers: write [[layer]] with n, mua, mus, g and d for each, the uppermost first");
     if (layers->as_array()->size() > FLUORESCENCE_MOST_LAYERS)
         reader.refuse(*layers, "more than " + std::to_string(FLUORESCENCE_MOST_LAYERS) + " layers");
     std::size_t rows = 0;
     for (const toml::node& node : *layers->as_array()) {
-        problem.layers.push_back(read_layer(reader, reader.table(node, "layer")));
+        // Of a file, its line says which layer it is.
+        const std::string layer =
+            is_of_file(node) ? where : where + ": layer " + std::to_string(problem.layers.size() + 1);
+        const TomlReader of_layer(layer);
+        problem.layers.push_back(read_layer(of_layer, of_layer.table(node, "layer")));
         rows += table_rows(problem.layers.back());
         if (rows > most_table_rows)
             reader.refuse(node,

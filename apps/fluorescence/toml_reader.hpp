@@ -12,7 +12,10 @@
 
 namespace fluorescence {
 
-/// Every complaint names file, line and key.
+/// Whether it was read from a text, and not made by a program.
+[[nodiscard]] inline bool is_of_file(const toml::node& node) { return node.source().begin.line > 0; }
+
+/// Every complaint names file, line and key; of tables that a program has made, no line.
 class TomlReader {
 public:
     explicit TomlReader(const std::string& where) : where_(where) {}
@@ -24,7 +27,8 @@ public:
                               where_ + ": line " + std::to_string(line) + ": " + why};
     }
     [[noreturn]] void refuse(const toml::node& node, const std::string& why) const {
-        refuse(node.source().begin.line, why);
+        if (is_of_file(node)) refuse(node.source().begin.line, why);
+        throw headrace::Error{headrace::ErrorKind::invalid_argument, where_ + ": " + why};
     }
 
     /// Refuses a key that means nothing here: misspelt ones would be passed over in silence.

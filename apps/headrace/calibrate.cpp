@@ -34,6 +34,7 @@ Options parse(const std::string& name, int argc, char** argv) {
         name,
         "Runs headrace-coexec's problems on each device by itself, so that jobs like them know how fast "
         "the devices are from the beginning. Other jobs measure themselves: each counts for the next.");
+    line.example({"headrace calibrate --devices cpu --small --repeat 1"});
     line.devices(options.devices, "Such as cpu,cuda:0, or @FILE.toml; all: each processor and GPU once");
     line.whole("--repeat", options.repeat, 1U, 9U, "N", "Measurements of each, after one that is not kept");
     line.flag("--small", options.small, "Problems of some seconds on one core; else those of the paper");

@@ -12,6 +12,10 @@ namespace headrace_program {
 [[nodiscard]] int devices(int argc, char** argv);
 /// `headrace calibrate`
 [[nodiscard]] int calibrate(int argc, char** argv);
+/// `headrace doctor`. Returns 1 for a machine with something wrong, too.
+[[nodiscard]] int doctor(int argc, char** argv);
+/// `headrace report`
+[[nodiscard]] int report(int argc, char** argv);
 
 /// For people; several lines.
 [[nodiscard]] std::string calibrations_table(const std::vector<headrace::Calibrations::Entry>& entries);

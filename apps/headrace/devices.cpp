@@ -15,6 +15,7 @@ int devices(int argc, char** argv) {
         std::string list = "all";
         bool json = false;
         program::CommandLine line(name, "Lists the devices of this machine, and what was left out and why.");
+        line.example({"headrace devices"});
         line.devices(list,
                      "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml: as programs would open them; all: each "
                      "processor and GPU once");

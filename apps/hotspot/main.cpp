@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
     std::filesystem::path temperatures, power_file, out;
     program::CommandLine line("headrace-hotspot", "How heat spreads over a chip: Rodinia's Hotspot.");
+    line.example({"headrace-hotspot --size 1024 --iterations 60"});
     line.group("Chip");
     line.whole("--size", size, 1, 32768, "N", "Cells on each side");
     line.input("--temperatures", temperatures,

@@ -81,6 +81,7 @@ void check_depth(const std::vector<Window>& windows, const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     program::CommandLine line("headrace-mandelbrot", "A zoom into the Mandelbrot set, frame after frame.");
+    line.example({"headrace-mandelbrot --frames 5 --out ."});
     declare(line, options);
     return controller_program::run(line, argc, argv, [&](controller_program::Machine& machine) {
         const auto [width, height] = options.size;

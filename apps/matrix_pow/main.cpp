@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
     program::CommandLine line("headrace-matrix-pow",
                               "The powers of a matrix, each of them normalised on the host.");
+    line.example({"headrace-matrix-pow --size 512 --steps 5"});
     line.group("Matrix");
     line.whole("--size", size, 1, 32768, "N", "Rows and columns; its numbers are uniform in [0, 2 / N)");
     line.whole("--seed", seed, 0, UINT64_MAX, "SEED", "Of its numbers");

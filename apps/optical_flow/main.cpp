@@ -253,6 +253,7 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN); // a reader that leaves is an error of writing, with words
     Options options;
     program::CommandLine line("headrace-optical-flow", "How the picture moves from each frame to the next.");
+    line.example({"headrace-optical-flow --input memory:3 --width 320 --height 180 --output-dir flow"});
     options.declare(line);
     return controller_program::run(
         line, argc, argv, [&](Machine& machine) { find_flow(options, machine); },

@@ -8,11 +8,13 @@
 #include "job_program/interruption.hpp"
 #include "passes.hpp"
 #include "program/exit_code.hpp"
+#include "program/one_process.hpp"
 #include "program/output_file.hpp"
 #include "program/quiet_process.hpp"
 #include "program/ranks.hpp"
 #include "render.hpp"
 #include "report.hpp"
+#include "serve.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/core/trace.hpp>
 
@@ -86,6 +88,7 @@ private:
 };
 
 void run(const Options& options) {
+    if (options.serve) program::expect_one_process();
     check_size(options);
 
     const Stopwatch loading(options, "reading " + options.scene.string());
@@ -146,6 +149,10 @@ void run(const Options& options) {
     }
     job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
                                            // to take down
+    if (options.serve) {
+        serve(*options.serve, runtime, options, prepared, domains, view);
+        return;
+    }
     if (options.baselines)
         job_program::measure_alone(runtime, [&] {
             return render_job(options.kernel, frame, options.samples, domains,

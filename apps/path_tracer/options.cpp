@@ -121,6 +121,8 @@ Options parse_options(int argc, char** argv) {
     bool no_direct_light = false, single_scatter = false;
     program::CommandLine line("headrace-path-tracer",
                               "Renders a scene by path tracing, on every device of this machine at once.");
+    line.example({R"(printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >triangle.obj)",
+                  "headrace-path-tracer --scene triangle.obj --spp 16 --out triangle.png"});
 
     line.group("Scene");
     line.input("--scene", options.scene, "OBJ with MTL, PLY, or glTF 2.0 (.gltf, .glb); +y is up");
@@ -167,6 +169,13 @@ Options parse_options(int argc, char** argv) {
     line.group("Image");
     line.whole("--width", options.width, 1, most, "PIXELS", "Width of the image");
     line.whole("--height", options.height, 1, most, "PIXELS", "Height of the image");
+    line.option(
+        "--serve", "", "PORT",
+        "Show the picture as it grows in a browser on this machine, which also turns the camera, until "
+        "Ctrl-C; no file is written. 0: any port that is free",
+        [&](const std::string& text) {
+            if (!text.empty()) options.serve = program::whole<int>("--serve", text, 0, 65535);
+        });
     line.option("--crop", "", "X,Y,W,H", "Make only this part of the image: W x H pixels from (X, Y) on",
                 [&](const std::string& text) {
                     if (!text.empty()) options.crop = to_crop(text);
@@ -238,6 +247,10 @@ Options parse_options(int argc, char** argv) {
         refuse("--environment-scale and --environment-rotate: take an --environment FILE");
     if (!options.environment.empty() && line.has("--sky"))
         refuse("--environment and --sky: take one of them; each is all that is far away");
+    if (options.serve)
+        for (const char* const other : {"--crop", "--time", "--adaptive", "--checkpoint", "--resume",
+                                        "--baselines", "--save-every", "--report", "--out"})
+            if (line.has(other)) refuse(std::string("--serve and ") + other + ": take one of them");
     std::error_code ignored;
     if (options.save_every > 0 && std::filesystem::exists(options.out, ignored) &&
         !std::filesystem::is_regular_file(options.out, ignored))

@@ -53,9 +53,10 @@ struct Options {
     std::filesystem::path out = "image.png";
     std::filesystem::path report; ///< empty: none
     program::TraceFiles trace;
-    double seconds = 0;    ///< in which it has to be rendered; 0: as long as it takes
-    double save_every = 0; ///< seconds; 0: the picture is written at the end alone
-    double adaptive = 0;   ///< relative error wanted of each tile; 0: all pixels have the same samples
+    std::optional<int> serve; ///< port at which a browser sees the picture, instead of a file
+    double seconds = 0;       ///< in which it has to be rendered; 0: as long as it takes
+    double save_every = 0;    ///< seconds; 0: the picture is written at the end alone
+    double adaptive = 0;      ///< relative error wanted of each tile; 0: all pixels have the same samples
     bool baselines = false, progress = false, quiet = false;
 
     [[nodiscard]] bool shows_progress() const { return progress && !quiet; }

@@ -13,6 +13,7 @@
 #include <deque>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -31,6 +32,47 @@ struct Output {
 std::string output_name(const std::string& text) {
     constexpr std::array standard{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
     return std::ranges::find(standard, text) == standard.end() ? text : "-";
+}
+
+/// What a shell offers behind an option: its words, or names of files.
+std::string words_behind(const CLI::Option& option) {
+    std::string words = option.get_type_name();
+    const bool are_words =
+        words.find('|') != std::string::npos &&
+        words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-|") == std::string::npos;
+    if (!are_words) return {};
+    std::ranges::replace(words, '|', ' ');
+    return words;
+}
+
+/// For bash: what can stand behind the program's name, and behind each option. Of a command such as "headrace
+/// devices" the function alone, which that of the program calls.
+std::string bash_completion(const CLI::App& app) {
+    std::string function = "_" + app.get_name(), options, cases;
+    std::ranges::replace_if(
+        function, [](char c) { return c == '-' || c == ' '; }, '_');
+    for (const CLI::Option* const option : app.get_options()) {
+        const std::string name = option->get_name(false, true); // "-h,--help"
+        const std::string long_name = name.substr(name.rfind(',') + 1);
+        options += (options.empty() ? "" : " ") + long_name;
+        if (const std::string words = words_behind(*option); !words.empty())
+            cases.append("    ")
+                .append(long_name)
+                .append(") COMPREPLY=($(compgen -W \"")
+                .append(words)
+                .append("\" -- \"$word\")); return ;;\n");
+    }
+    std::string script = function +
+                         "() {\n"
+                         "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+                         "  case \"$before\" in\n" +
+                         cases +
+                         "  esac\n"
+                         "  [[ \"$word\" != -* ]] || COMPREPLY=($(compgen -W \"" +
+                         options + "\" -- \"$word\"))\n}\n";
+    if (app.get_name().find(' ') == std::string::npos)
+        script += "complete -o default -F " + function + " " + app.get_name() + "\n";
+    return script;
 }
 
 } // namespace
@@ -53,6 +95,12 @@ CommandLine::CommandLine(std::string program, std::string about) : impl_(std::ma
 CommandLine::~CommandLine() = default;
 
 const std::string& CommandLine::program() const noexcept { return impl_->app.get_name(); }
+
+void CommandLine::example(std::initializer_list<const char*> lines) {
+    std::string text = "Example:\n";
+    for (const char* const line : lines) text.append("  ").append(line).append("\n");
+    impl_->app.description(text + "\n" + impl_->app.get_description());
+}
 
 void CommandLine::group(std::string heading) { impl_->heading = std::move(heading); }
 
@@ -134,6 +182,10 @@ void CommandLine::output_stream(const std::string& name, std::string& value, con
 }
 
 void CommandLine::parse(int argc, char** argv) {
+    if (argc == 2 && std::string_view(argv[1]) == bash_completion_option) {
+        std::cout << bash_completion(impl_->app);
+        throw Answered{};
+    }
     ensure_thread_stacks(); // of threads that begin after this
     try {
         impl_->app.parse(argc, argv);

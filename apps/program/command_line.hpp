@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ namespace program {
 
 /// Nothing to run: --help or --version has been answered on stdout.
 struct Answered {};
+
+/// Answered alone, and not in --help: the script of bash that completes the options.
+inline constexpr const char* bash_completion_option = "--bash-completion";
 
 /// Options are declared with the variable that gets the value; what the variable holds then is the default.
 ///
@@ -29,6 +33,8 @@ public:
 
     [[nodiscard]] const std::string& program() const noexcept;
 
+    /// Lines for a shell that work as they stand, in an empty folder. --help begins with them.
+    void example(std::initializer_list<const char*> lines);
     /// The heading in --help of the options that follow.
     void group(std::string heading);
 

@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN); // a reader that leaves is an error of writing, with words
     Options options;
     program::CommandLine line("headrace-sobel", "Edges of every frame of a video, each plane on its own.");
+    line.example({"headrace-sobel --input memory:20 --width 640 --height 360 --output edges.y4m"});
     options.declare(line);
     return controller_program::run(line, argc, argv,
                                    [&](Machine& machine) { filter_frames(options, machine); });

@@ -17,19 +17,40 @@ add_library(headrace_warnings INTERFACE)
 target_compile_options(headrace_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor>)
 if(CMAKE_UNITY_BUILD) # joined sources may shadow each other's declarations
-  target_compile_options(headrace_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-subobject-linkage>)
+  target_compile_options(headrace_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 
 # All libraries, and nothing else: the installed component `library`.
 add_custom_target(headrace_library)
 
-# headrace_program(target): installs a program in the component `programs`. It finds the shared libraries beside it.
-function(headrace_program target)
+# headrace_program(target what it does): installs a program in the component `programs`, with its manual page if there is
+# help2man. It finds the shared libraries beside it.
+find_program(HEADRACE_HELP2MAN help2man)
+mark_as_advanced(HEADRACE_HELP2MAN)
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/completions" "${PROJECT_BINARY_DIR}/man")
+function(headrace_program target what)
   file(RELATIVE_PATH libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-  if(HEADRACE_INSTALL)
-    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
+  if(NOT HEADRACE_INSTALL)
+    return()
   endif()
+  install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
+  # What completes its options in bash, and its manual page: both of the table of options that --help has.
+  set(completion "${PROJECT_BINARY_DIR}/completions/${target}")
+  add_custom_command(OUTPUT "${completion}" COMMAND ${target} --bash-completion > "${completion}" DEPENDS ${target}
+    COMMENT "Writing the completion of ${target}" VERBATIM)
+  install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT programs
+    OPTIONAL)
+  set(documents "${completion}")
+  if(HEADRACE_HELP2MAN)
+    set(page "${PROJECT_BINARY_DIR}/man/${target}.1")
+    add_custom_command(OUTPUT "${page}" COMMAND "${HEADRACE_HELP2MAN}" --no-info --version-string=${PROJECT_VERSION}
+      "--name=${what}" -o "${page}" $<TARGET_FILE:${target}> DEPENDS ${target}
+      COMMENT "Writing the manual page of ${target}" VERBATIM)
+    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT programs OPTIONAL)
+    list(APPEND documents "${page}")
+  endif()
+  add_custom_target(${target}_documents ALL DEPENDS ${documents})
 endfunction()
 
 # headrace_library(NAME sources...): a library of one floor, with the alias headrace::NAME. It is static, unless

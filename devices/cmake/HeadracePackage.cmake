@@ -18,10 +18,42 @@ install(FILES
   "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
   "${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake"
   DESTINATION "${headrace_package_dir}" COMPONENT library)
+# For pkg-config. Static libraries name each other in circles, and bring what they are linked with.
+set(HEADRACE_PC_LIBS)
+foreach(target IN LISTS headrace_installed_targets)
+  get_target_property(type ${target} TYPE)
+  if(type MATCHES "^(STATIC|SHARED)_LIBRARY$")
+    string(APPEND HEADRACE_PC_LIBS " -l${target}")
+  endif()
+endforeach()
+set(HEADRACE_PC_PRIVATE_LIBS "-ldl -pthread")
+if(HEADRACE_HAS_OPENCL)
+  string(APPEND HEADRACE_PC_PRIVATE_LIBS " -lOpenCL")
+endif()
+if(HEADRACE_HAS_CUDA)
+  string(APPEND HEADRACE_PC_PRIVATE_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
+endif()
+if(HEADRACE_HAS_HIP)
+  string(APPEND HEADRACE_PC_PRIVATE_LIBS " -lamdhip64")
+endif()
+set(HEADRACE_PC_IF_SHARED)
+if(BUILD_SHARED_LIBS)
+  set(HEADRACE_PC_IF_SHARED .private)
+else()
+  set(HEADRACE_PC_LIBS "-Wl,--start-group${HEADRACE_PC_LIBS} -Wl,--end-group ${HEADRACE_PC_PRIVATE_LIBS}")
+endif()
+# Relative to the file, so that an installation may move.
+file(RELATIVE_PATH HEADRACE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" HEADRACE_PC_PREFIX "\${pcfiledir}/${HEADRACE_PC_PREFIX}")
+set(HEADRACE_PC_INCLUDE "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+set(HEADRACE_PC_LIB "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+configure_file(devices/cmake/headrace.pc.in "${PROJECT_BINARY_DIR}/headrace.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/headrace.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+
 install(DIRECTORY devices/cmake/ persistent/cmake/ domains/grids/cmake/ DESTINATION "${headrace_package_dir}"
   COMPONENT library FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
   PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE
-  PATTERN headraceConfig.cmake.in EXCLUDE)
+  PATTERN headraceConfig.cmake.in EXCLUDE PATTERN headrace.pc.in EXCLUDE)
 install(FILES docs/report.schema.json DESTINATION "${CMAKE_INSTALL_DATADIR}/headrace" COMPONENT library)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT library)
 

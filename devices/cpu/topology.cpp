@@ -50,7 +50,7 @@ std::optional<std::string> value_of(const char* file, std::string_view key) {
 }
 
 template <class T>
-std::optional<T> number_in(const std::string& file) {
+std::optional<T> number_in(const std::filesystem::path& file) {
     std::ifstream in(file);
     if (T value{}; in >> value) return value;
     return std::nullopt;
@@ -87,18 +87,6 @@ std::pair<std::vector<Core>, std::vector<unsigned>> allowed_cores(hwloc_topology
     if (cores.empty()) collect(HWLOC_OBJ_PU); // some virtual machines show no cores
     if (cores.empty()) return {{{0}}, {0}};
     return {std::move(cores), std::move(nodes)};
-}
-
-/// The processor time, in processors, that a container may use. The system puts threads beyond that to sleep
-/// in turn.
-double processor_quota() {
-    std::ifstream v2("/sys/fs/cgroup/cpu.max"); // "max 100000" or "400000 100000"
-    double quota = 0, period = 0;
-    if (v2 >> quota >> period && period > 0) return quota / period;
-    const auto v1_quota = number_in<double>("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-    const auto v1_period = number_in<double>("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    if (v1_quota && v1_period && *v1_quota > 0 && *v1_period > 0) return *v1_quota / *v1_period;
-    return std::numeric_limits<double>::infinity();
 }
 
 std::vector<Core> within_quota(const std::vector<Core>& cores, double processors) {
@@ -159,6 +147,16 @@ CpuTopology read_topology() {
     result.float_lanes = units.lanes;
     result.float_pipes = units.pipes;
     return result;
+}
+
+double processor_quota(const std::filesystem::path& control_groups) {
+    std::ifstream v2(control_groups / "cpu.max"); // "max 100000" or "400000 100000"
+    double quota = 0, period = 0;
+    if (v2 >> quota >> period && period > 0) return quota / period;
+    const auto v1_quota = number_in<double>(control_groups / "cpu/cpu.cfs_quota_us");
+    const auto v1_period = number_in<double>(control_groups / "cpu/cpu.cfs_period_us");
+    if (v1_quota && v1_period && *v1_quota > 0 && *v1_period > 0) return *v1_quota / *v1_period;
+    return std::numeric_limits<double>::infinity();
 }
 
 Bytes host_memory() {

@@ -2,9 +2,11 @@
 #include "simt/device.hpp"
 #include "simt/simt.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace headrace {
 namespace HEADRACE_ON_SIMT {
@@ -73,10 +75,12 @@ DeviceCandidates find_hip_devices() { return on_hip::find_devices(); }
 
 #else
 
-DeviceCandidates find_cuda_devices() {
-    constexpr int keep = 0; // setenv keeps what the user has set
+DeviceCandidates find_cuda_devices(unsigned streams) {
+    constexpr int keep = 0;                            // setenv keeps what the user has set
+    constexpr unsigned most_connections = 32, few = 8; // CUDA's own limit, and default
     setenv("CUDA_MODULE_LOADING", "EAGER", keep);
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", keep);
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(std::clamp(streams, few, most_connections)).c_str(),
+           keep);
     return on_cuda::find_devices();
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if __has_include(<sanitizer/asan_interface.h>) // of g++ and clang: it does nothing without the sanitizer
     #include <sanitizer/asan_interface.h>
 #else
     #define ASAN_POISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))

@@ -42,7 +42,7 @@ protected:
     std::vector<RgbSum> sums;
 };
 
-TEST_P(Adaptive, ReachesTheErrorThatItSays) {
+TEST_F(Adaptive, ReachesTheErrorThatItSays) {
     const double deviation = std::sqrt(1 / 0.3 - 1); // of sparks of mean 1 and chance 0.3
     for (const double wanted : {0.2, 0.05}) {
         const AdaptiveSampling sampling =
@@ -65,7 +65,7 @@ TEST_P(Adaptive, ReachesTheErrorThatItSays) {
     }
 }
 
-TEST_P(Adaptive, SamplesWhereTheNoiseIs) {
+TEST_F(Adaptive, SamplesWhereTheNoiseIs) {
     const auto is_noisy = [](uint32_t pixel) { return pixel % 64 >= 48 && pixel / 64 < 16; }; // one tile
     const AdaptiveSampling sampling =
         run(64, 48, 0.05, 1u << 20, [&](uint32_t pixel) { return is_noisy(pixel) ? sparks(2, 0.2) : 0.5; });
@@ -78,7 +78,7 @@ TEST_P(Adaptive, SamplesWhereTheNoiseIs) {
     EXPECT_EQ(sampling.reached().good_tiles, 12u);
 }
 
-TEST_P(Adaptive, EndsAtTheMostSamples) {
+TEST_F(Adaptive, EndsAtTheMostSamples) {
     for (const uint32_t most : {1u, 2u, 8u, 100u, 333u}) {
         const AdaptiveSampling sampling = run(5, 3, 1e-6, most, [&](uint32_t) { return sparks(1, 0.5); });
         for (const uint32_t count : sampling.counts()) EXPECT_EQ(count, most);
@@ -90,7 +90,7 @@ TEST_P(Adaptive, EndsAtTheMostSamples) {
     }
 }
 
-TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
+TEST_F(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
     const AdaptiveSampling black = run(16, 16, 0.01, 1u << 20, [](uint32_t) { return 0.0; });
     EXPECT_EQ(black.reached().good_tiles, 1u);
     EXPECT_EQ(black.reached().worst_error.value(), 0);
@@ -99,7 +99,7 @@ TEST_P(Adaptive, BlackTilesAreGoodAndRareSparksAreLookedFor) {
     EXPECT_GT(rare.samples(), 200u); // 400 are needed
 }
 
-TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
+TEST_F(Adaptive, ARoundThatWasCutShortIsTheLast) {
     AdaptiveSampling sampling(20, 20, 1e-3, 1000);
     sums.assign(400, {});
     add(sampling, 3200, [&](uint32_t) { return sparks(1, 0.5); });
@@ -112,7 +112,7 @@ TEST_P(Adaptive, ARoundThatWasCutShortIsTheLast) {
     EXPECT_GT(sampling.reached().worst_error.value(), 0.1);
 }
 
-TEST_P(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
+TEST_F(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
     AdaptiveSampling sampling(32, 16, 0.01, 1000); // two tiles
     sums.assign(512, {});
     add(sampling, 4096, [&](uint32_t) { return sparks(1, 0.5); });
@@ -123,7 +123,7 @@ TEST_P(Adaptive, TilesThatGotNothingOfAShortRoundAreNotBetterForIt) {
     EXPECT_FALSE(sampling.reached().worst_error);
 }
 
-TEST_P(Adaptive, SmallTilesAreNotGoodByChance) {
+TEST_F(Adaptive, SmallTilesAreNotGoodByChance) {
     double squares = 0;
     constexpr int pictures = 300;
     for (int picture = 0; picture < pictures; ++picture) {
@@ -135,7 +135,7 @@ TEST_P(Adaptive, SmallTilesAreNotGoodByChance) {
     EXPECT_LT(std::sqrt(squares / pictures), 0.15);
 }
 
-TEST_P(Adaptive, PixelsAreAllThereOnce) {
+TEST_F(Adaptive, PixelsAreAllThereOnce) {
     for (const auto& [width, height] : {std::pair{1u, 1u}, {16u, 16u}, {17u, 16u}, {33u, 50u}}) {
         const AdaptiveSampling sampling(width, height, 0.1, 10);
         std::vector<int> seen(std::size_t{width} * height);
@@ -144,7 +144,7 @@ TEST_P(Adaptive, PixelsAreAllThereOnce) {
     }
 }
 
-TEST_P(Adaptive, PathsOfAPictureAreCountedWhereverItEnds) {
+TEST_F(Adaptive, PathsOfAPictureAreCountedWhereverItEnds) {
     for (const uint32_t coherent : {0u, 1u}) {
         Frame frame{};
         frame.width = 37;
@@ -160,8 +160,6 @@ TEST_P(Adaptive, PathsOfAPictureAreCountedWhereverItEnds) {
         EXPECT_EQ(counts_after(frame, paths), counts);
     }
 }
-
-PATH_TRACER_SEEDED(Adaptive);
 
 } // namespace
 } // namespace path_tracer::test

@@ -11,6 +11,18 @@ namespace barnes_hut::test {
 inline constexpr KernelChoice every_kernel[] = {KernelChoice::consumer, KernelChoice::producer,
                                                 KernelChoice::producer_node};
 
+/// The forces that a job finds, on all devices of the runtime.
+inline Field field_of(headrace::Runtime& runtime, Gravity& gravity, const Bodies& bodies,
+                      bool with_potential = true) {
+    const auto run = [&](const headrace::Job& job) { runtime.submit(job).wait(); };
+    gravity.place(bodies);
+    gravity.build_tree(run);
+    run(gravity.job(with_potential));
+    Field field;
+    gravity.collect(field);
+    return field;
+}
+
 class ForcesOnDevices : public headrace::test::OnDevices {
 protected:
     void SetUp() override {
@@ -19,12 +31,7 @@ protected:
     }
     Field field(const Bodies& bodies, const Settings& settings) {
         Gravity gravity(*runtime_, settings);
-        const auto run = [this](const headrace::Job& job) { runtime_->submit(job).wait(); };
-        gravity.place(bodies);
-        gravity.build_tree(run);
-        run(gravity.job(true));
-        Field field;
-        gravity.collect(field);
+        Field field = field_of(*runtime_, gravity, bodies);
         interactions_ = gravity.interactions();
         return field;
     }

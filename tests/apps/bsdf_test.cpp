@@ -142,7 +142,7 @@ protected:
     }
 };
 
-TEST_P(Materials, WhiteMetalReflectsAllAtAnyRoughnessAndAngle) {
+TEST_F(Materials, WhiteMetalReflectsAllAtAnyRoughnessAndAngle) {
     for (int roughness = 0; roughness <= 10; ++roughness) {
         const Prepared metal(
             {.base = {1, 1, 1}, .metallic = 1, .roughness = static_cast<float>(roughness) / 10});
@@ -154,7 +154,7 @@ TEST_P(Materials, WhiteMetalReflectsAllAtAnyRoughnessAndAngle) {
     }
 }
 
-TEST_P(Materials, RoughMetalLosesLightWithSingleScattering) {
+TEST_F(Materials, RoughMetalLosesLightWithSingleScattering) {
     const Prepared metal({.base = {1, 1, 1}, .metallic = 1, .roughness = 1}, Scattering::single);
     // In closed form, head-on and for alpha 1: Smith's G2 is 2 c / (1 + c) there, and visible normals from 0
     // to 45 degrees reflect upwards.
@@ -168,7 +168,7 @@ TEST_P(Materials, RoughMetalLosesLightWithSingleScattering) {
     EXPECT_NEAR(double{albedo(metal.at_cosine(1), 200'000).g}, expected, 0.004);
 }
 
-TEST_P(Materials, WhiteOnesSendOnAllOfTheLight) {
+TEST_F(Materials, WhiteOnesSendOnAllOfTheLight) {
     for (int materials = 0; materials < 60; ++materials) {
         const SurfaceDescription surface = any_white();
         const Prepared prepared(surface);
@@ -187,7 +187,7 @@ TEST_P(Materials, WhiteOnesSendOnAllOfTheLight) {
     }
 }
 
-TEST_P(Materials, OfFibresSendOnNoMoreThanAllAndHardlyLess) {
+TEST_F(Materials, OfFibresSendOnNoMoreThanAllAndHardlyLess) {
     for (int materials = 0; materials < 20; ++materials) {
         const auto sheen = static_cast<float>(between(0, 1));
         const Prepared cloth({.base = {1, 1, 1},
@@ -198,7 +198,7 @@ TEST_P(Materials, OfFibresSendOnNoMoreThanAllAndHardlyLess) {
     }
 }
 
-TEST_P(Materials, LoseNoLightWhereNormalsLean) {
+TEST_F(Materials, LoseNoLightWhereNormalsLean) {
     for (int materials = 0; materials < 40; ++materials) {
         SurfaceDescription surface = any_white();
         surface.roughness = std::max(surface.roughness, 0.3f);
@@ -235,7 +235,7 @@ double textbook(Point out, Point in, double alpha, double head_on) {
     return density * masking * fresnel / (4 * out.z * in.z);
 }
 
-TEST_P(Materials, HaveTheValuesOfTheTextbook) {
+TEST_F(Materials, HaveTheValuesOfTheTextbook) {
     for (int metals = 0; metals < 25; ++metals) {
         const double roughness = between(0.05, 1), alpha = roughness * roughness, head_on = between(0, 1);
         const auto reflectance = static_cast<float>(head_on);
@@ -318,7 +318,7 @@ private:
     Float3 reflected_, refracted_;
 };
 
-TEST_P(Materials, TakeDirectionsAsOftenAsTheySay) {
+TEST_F(Materials, TakeDirectionsAsOftenAsTheySay) {
     for (int materials = 0; materials < 30; ++materials) {
         SurfaceDescription surface = any_white();
         surface.base = {0.8f, 0.6f, 0.3f};
@@ -515,7 +515,7 @@ private:
     std::vector<bool> is_cut_ = std::vector<bool>(count());
 };
 
-TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
+TEST_F(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
     for (int materials = 0; materials < 10; ++materials) {
         SurfaceDescription surface = any_white();
         surface.base = {0.8f, 0.6f, 0.3f};
@@ -555,7 +555,7 @@ TEST_P(Materials, TakeDirectionsAsOftenAsTheySayHoweverSharpTheyAre) {
     }
 }
 
-TEST_P(Materials, GlassTakesItsShareOfTheWayThroughIt) {
+TEST_F(Materials, GlassTakesItsShareOfTheWayThroughIt) {
     for (const double absorption : {0.1, 0.7, 3.0}) {
         const auto own = static_cast<float>(absorption);
         SceneBuilder builder; // of index 1, so that rays go straight on, 2 units long
@@ -572,7 +572,7 @@ TEST_P(Materials, GlassTakesItsShareOfTheWayThroughIt) {
     }
 }
 
-TEST_P(Materials, CoatsTakeTheirShareOfEmission) {
+TEST_F(Materials, CoatsTakeTheirShareOfEmission) {
     for (int i = 0; i < 20; ++i) {
         const double coat = between(0, 1), height = between(0.2, 20);
         SurfaceDescription lamp = lambert(0, 1);
@@ -580,7 +580,7 @@ TEST_P(Materials, CoatsTakeTheirShareOfEmission) {
         SceneBuilder builder;
         builder.material(lamp).triangle({-1, 0, -1}, {0, 0, 1}, {1, 0, -1});
         const PreparedScene scene = prepare_scene(builder.scene());
-        const Frame frame = small_frame(scene, {{3, height, 0}, {0, 0, 0}, 0.01f}, 2, 2);
+        const Frame frame = small_frame(scene, {{3, height, 0}, {0, 0, 0}, 0.001f}, 2, 2);
         const double cosine = height / std::hypot(3, height);
         const double reflected = 0.04 + 0.96 * std::pow(1 - cosine, 5); // as Schlick has it
         for (const Rgb& pixel : sum_with_producer(scene, frame, 1))
@@ -588,7 +588,7 @@ TEST_P(Materials, CoatsTakeTheirShareOfEmission) {
     }
 }
 
-TEST_P(Materials, GlassTakesItsShareOnTheWayToWhatIsInside) {
+TEST_F(Materials, GlassTakesItsShareOnTheWayToWhatIsInside) {
     SceneBuilder builder;
     builder.material({.base = {1, 1, 1}, .transmitted = 1, .ior = 1, .absorption = {1, 1, 1}})
         .box({-10, -10, -1}, {10, 10, 1});
@@ -599,7 +599,7 @@ TEST_P(Materials, GlassTakesItsShareOnTheWayToWhatIsInside) {
         EXPECT_NEAR(double{pixel.r}, std::exp(-0.75), 1e-5);
 }
 
-TEST_P(Materials, FindLampsByShadowRaysAsByChance) {
+TEST_F(Materials, FindLampsByShadowRaysAsByChance) {
     for (int scenes = 0; scenes < 12; ++scenes) {
         SurfaceDescription surface = any_white();
         surface.base = {0.7f, 0.7f, 0.7f};
@@ -627,7 +627,7 @@ TEST_P(Materials, FindLampsByShadowRaysAsByChance) {
     }
 }
 
-TEST_P(Materials, PowersAndLogarithmsAreThoseOfTheStandardLibrary) {
+TEST_F(Materials, PowersAndLogarithmsAreThoseOfTheStandardLibrary) {
     for (int i = 0; i < 20'000; ++i) {
         const auto exponent = static_cast<float>(between(-100, 100));
         EXPECT_NEAR(double{power_of_two(exponent)} / std::exp2(double{exponent}), 1, 4e-7);
@@ -636,8 +636,6 @@ TEST_P(Materials, PowersAndLogarithmsAreThoseOfTheStandardLibrary) {
                     4e-7 * (1 + std::abs(std::log2(double{number}))));
     }
 }
-
-PATH_TRACER_SEEDED(Materials);
 
 } // namespace
 } // namespace path_tracer::test

@@ -64,7 +64,7 @@ Path path_of(const PreparedScene& scene, const Frame& frame, std::uint64_t index
     return path;
 }
 
-TEST_P(CornersOfTriangles, StoreNormalsToATenThousandth) {
+TEST_F(CornersOfTriangles, StoreNormalsToATenThousandth) {
     for (const Point axis : {Point{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}})
         EXPECT_EQ(wide(decoded_normal(encoded_normal(axis))), axis);
     for (int i = 0; i < 100'000; ++i) {
@@ -78,7 +78,7 @@ TEST_P(CornersOfTriangles, StoreNormalsToATenThousandth) {
     }
 }
 
-TEST_P(CornersOfTriangles, LeaveOutNormalsThatAreTheTriangles) {
+TEST_F(CornersOfTriangles, LeaveOutNormalsThatAreTheTriangles) {
     for (int i = 0; i < 100; ++i) {
         const Point own = any_direction(), nearly = normalised(own + any_direction() * 1e-6);
         EXPECT_FALSE(encoded_normals(own, own, nearly, own * -1));
@@ -86,7 +86,7 @@ TEST_P(CornersOfTriangles, LeaveOutNormalsThatAreTheTriangles) {
     }
 }
 
-TEST_P(CornersOfTriangles, LetLambertSendOnWhatItGets) {
+TEST_F(CornersOfTriangles, LetLambertSendOnWhatItGets) {
     for (int i = 0; i < 20; ++i) {
         const Float3 normal = rounded(any_direction());
         Float3 shading = rounded(any_direction());
@@ -110,7 +110,7 @@ TEST_P(CornersOfTriangles, LetLambertSendOnWhatItGets) {
     }
 }
 
-TEST_P(CornersOfTriangles, LetConvexBodiesShowTheirAlbedo) {
+TEST_F(CornersOfTriangles, LetConvexBodiesShowTheirAlbedo) {
     for (const auto& normals : {wild(), std::function<Point(Point)>(of_sphere)}) {
         SceneBuilder builder;
         builder.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2).normals(normals);
@@ -128,7 +128,7 @@ TEST_P(CornersOfTriangles, LetConvexBodiesShowTheirAlbedo) {
     }
 }
 
-TEST_P(CornersOfTriangles, LetClosedRoomsSumTheGeometricSeries) {
+TEST_F(CornersOfTriangles, LetClosedRoomsSumTheGeometricSeries) {
     SceneBuilder builder;
     builder.material(lambert(0.5f, 1))
         .box({-1, -1, -1}, {1, 1, 1})
@@ -140,7 +140,7 @@ TEST_P(CornersOfTriangles, LetClosedRoomsSumTheGeometricSeries) {
         ASSERT_NEAR(path_of(room, frame, i).radiance, (1 - std::pow(0.5, 8)) / (1 - 0.5), 4e-6);
 }
 
-TEST_P(CornersOfTriangles, LetNoLightIntoAClosedRoom) {
+TEST_F(CornersOfTriangles, LetNoLightIntoAClosedRoom) {
     for (int scene = 0; scene < 30; ++scene) {
         SceneBuilder builder;
         builder.material(scene % 2 == 0 ? lambert(0.8f) : mirror(0.9f)).box({-1, -1, -1}, {1, 1, 1});
@@ -153,7 +153,7 @@ TEST_P(CornersOfTriangles, LetNoLightIntoAClosedRoom) {
     }
 }
 
-TEST_P(CornersOfTriangles, LoseNoLightInGlassAndMirrors) {
+TEST_F(CornersOfTriangles, LoseNoLightInGlassAndMirrors) {
     constexpr int roulette_from = 200;
     for (const SurfaceDescription& surface : {glass(1.5f), glass(2.4f), glass(1), mirror(1)}) {
         SceneBuilder builder;
@@ -175,7 +175,7 @@ TEST_P(CornersOfTriangles, LoseNoLightInGlassAndMirrors) {
     }
 }
 
-TEST_P(CornersOfTriangles, KeepTheMeanWithShadowRays) {
+TEST_F(CornersOfTriangles, KeepTheMeanWithShadowRays) {
     SceneBuilder builder;
     builder.material(lambert(0.7f))
         .box({-1, -1, -1}, {1, 1, 1})
@@ -271,7 +271,7 @@ TEST(SmoothSphere, RefractsAsARoundOne) {
 
 // ---- colours
 
-TEST_P(CornersOfTriangles, TintWhatIsReflected) {
+TEST_F(CornersOfTriangles, TintWhatIsReflected) {
     // Linear in the place, so that they are known everywhere.
     const auto colour_at = [](Point place) {
         return Rgb{static_cast<float>((place.x + 2) / 4), static_cast<float>((place.y + 2) / 4),
@@ -301,7 +301,7 @@ TEST_P(CornersOfTriangles, TintWhatIsReflected) {
     }
 }
 
-TEST_P(CornersOfTriangles, TintARoomAsTheGeometricSeriesSays) {
+TEST_F(CornersOfTriangles, TintARoomAsTheGeometricSeriesSays) {
     SceneBuilder builder;
     builder.material(lambert(1, 1)).box({-1, -1, -1}, {1, 1, 1}).colours([](Point) {
         return Rgb{0.5f, 0.25f, 0.75f};
@@ -557,8 +557,6 @@ TEST(ColoursOfFiles, Gltf) {
     EXPECT_THAT(load(three_floats, bytes_of(bright)).notes,
                 ElementsAre(HasSubstr("vertex colours that are not between 0 and 1")));
 }
-
-PATH_TRACER_SEEDED(CornersOfTriangles);
 
 } // namespace
 } // namespace path_tracer::test

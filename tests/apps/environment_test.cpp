@@ -54,7 +54,7 @@ protected:
     ScratchFolder folder;
 };
 
-TEST_P(Environment, AnglesAreThoseOfTheStandardLibrary) {
+TEST_F(Environment, AnglesAreThoseOfTheStandardLibrary) {
     for (int i = 0; i < 50'000; ++i) {
         const auto x = static_cast<float>(between(-1, 1)), y = static_cast<float>(between(-1, 1));
         EXPECT_NEAR(double{turns_of(x, y)}, std::atan2(double{y}, double{x}) / (2 * std::numbers::pi), 3e-7);
@@ -65,7 +65,7 @@ TEST_P(Environment, AnglesAreThoseOfTheStandardLibrary) {
     EXPECT_EQ(turns_of(-1, 0), 0.5f);
 }
 
-TEST_P(Environment, MiddleIsTowardsMinusZAndRightTowardsX) {
+TEST_F(Environment, MiddleIsTowardsMinusZAndRightTowardsX) {
     Frame frame{};
     const auto expect_at = [&](Float3 direction, float u, float v) {
         const TexturePoint place = place_in_environment(&frame, direction);
@@ -88,7 +88,7 @@ TEST_P(Environment, MiddleIsTowardsMinusZAndRightTowardsX) {
     }
 }
 
-TEST_P(Environment, ShadowRaysGoWhereLightIsAsOftenAsTheySay) {
+TEST_F(Environment, ShadowRaysGoWhereLightIsAsOftenAsTheySay) {
     for (const auto& [width, height] : {std::pair{16, 8}, {7, 5}, {64, 32}, {1, 1}}) {
         const TextureImage sky = width == 1 ? load(1, 1, {{1, 2, 3}}) : any(width, height, 1000);
         const PreparedScene scene = floor_below(sky, lambert(0.5f));
@@ -114,7 +114,7 @@ TEST_P(Environment, ShadowRaysGoWhereLightIsAsOftenAsTheySay) {
     }
 }
 
-TEST_P(Environment, OfOneColourIsASky) {
+TEST_F(Environment, OfOneColourIsASky) {
     const PreparedScene scene =
         floor_below(load(8, 4, std::vector<Rgb>(32, {0.5f, 0.5f, 0.5f})), lambert(0.5f));
     SceneBuilder same;
@@ -129,7 +129,7 @@ TEST_P(Environment, OfOneColourIsASky) {
     EXPECT_NEAR(here.mean, there.mean, 5 * std::hypot(here.standard_error, there.standard_error));
 }
 
-TEST_P(Environment, IsFoundByShadowRaysAsByChance) {
+TEST_F(Environment, IsFoundByShadowRaysAsByChance) {
     for (int scenes = 0; scenes < 10; ++scenes) {
         SurfaceDescription surface{.base = {0.7f, 0.7f, 0.7f}};
         surface.metallic = static_cast<float>(between(0, 1));
@@ -147,7 +147,7 @@ TEST_P(Environment, IsFoundByShadowRaysAsByChance) {
     }
 }
 
-TEST_P(Environment, KeepsASunThatFloatsOfSixteenBitsDoNotHold) {
+TEST_F(Environment, KeepsASunThatFloatsOfSixteenBitsDoNotHold) {
     const PreparedScene scene = floor_below(
         load(4, 2,
              {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1e6f, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}),
@@ -161,14 +161,14 @@ TEST_P(Environment, KeepsASunThatFloatsOfSixteenBitsDoNotHold) {
     EXPECT_LT(most, 1.01e6);
 }
 
-TEST_P(Environment, RadianceIsThatBeforeAnExposure) {
+TEST_F(Environment, RadianceIsThatBeforeAnExposure) {
     std::string bytes = hdr_of(1, 1, {{1, 2, 3}});
     bytes.insert(bytes.find("\nFORMAT"), "\nEXPOSURE=4\nEXPOSURE= 0.5");
     const TextureImage image = load_environment(folder.write("sky.hdr", bytes), {});
     EXPECT_NEAR(double{texel_value(image.texels[0]).colour.g}, 1, 1e-2);
 }
 
-TEST_P(Environment, BadFilesAreRefused) {
+TEST_F(Environment, BadFilesAreRefused) {
     const auto refused = [&](const std::string& name, const std::string& bytes) {
         return headrace::test::error_of(
                    [&] { static_cast<void>(load_environment(folder.write(name, bytes), {})); })
@@ -184,10 +184,11 @@ TEST_P(Environment, BadFilesAreRefused) {
     EXPECT_FALSE(whole.empty());
     for (const std::size_t lacks : {5u, 64u, 300u})
         EXPECT_TRUE(refused("a.hdr", whole.substr(0, whole.size() - lacks))) << lacks;
-    EXPECT_TRUE(refused("a.exr", std::string("\x76\x2f\x31\x01", 4) + "and nothing else"));
+    EXPECT_TRUE(refused("a.exr", "\x76\x2f\x31\x01"
+                                 "and nothing else"));
 }
 
-TEST_P(Environment, InfiniteSunsAreAsBrightAsAllElseAndNamed) {
+TEST_F(Environment, InfiniteSunsAreAsBrightAsAllElseAndNamed) {
     std::vector<Rgb> colours(28, Rgb{1, 1, 1});
     colours[9] = {1e20f, 1, 1}; // as far as a picture of RGBE goes
     const TextureImage bright = load(7, 4, colours);
@@ -197,8 +198,6 @@ TEST_P(Environment, InfiniteSunsAreAsBrightAsAllElseAndNamed) {
     colours[9] = {1e10f, 1, 1};
     EXPECT_TRUE(load(7, 4, colours).notes.empty());
 }
-
-PATH_TRACER_SEEDED(Environment);
 
 } // namespace
 } // namespace path_tracer::test

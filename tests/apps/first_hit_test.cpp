@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_P(FirstHits, AreWhereTheCameraLooks) {
+TEST_F(FirstHits, AreWhereTheCameraLooks) {
     const SurfaceDescription rough{.base = {0.2f, 0.4f, 0.6f}, .metallic = 0.5f, .roughness = 0.5f};
     const SurfaceDescription plain{.base = {0.2f, 0.4f, 0.6f}};
     const SurfaceDescription mixed{.base = {0.2f, 0.4f, 0.6f}, .mirror = {0.3f, 0.3f, 0.3f}};
@@ -58,7 +58,7 @@ TEST_P(FirstHits, AreWhereTheCameraLooks) {
             }
 }
 
-TEST_P(FirstHits, PassHolesAndMissTheSky) {
+TEST_F(FirstHits, PassHolesAndMissTheSky) {
     SceneBuilder builder;
     SurfaceDescription hole = lambert(0.9f);
     hole.passing = Passing::all;
@@ -73,8 +73,6 @@ TEST_P(FirstHits, PassHolesAndMissTheSky) {
     EXPECT_EQ(sky.distance, 0);
     expect_colour(sky.albedo, {0, 0, 0});
 }
-
-PATH_TRACER_SEEDED(FirstHits);
 
 } // namespace
 } // namespace path_tracer::test

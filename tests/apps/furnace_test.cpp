@@ -111,7 +111,7 @@ float radiance_of(const PreparedScene& scene, const Frame& frame, std::uint64_t 
     return radiance;
 }
 
-TEST_P(Furnace, ConvexBodiesShowTheirAlbedoInEverySample) {
+TEST_F(Furnace, ConvexBodiesShowTheirAlbedoInEverySample) {
     std::size_t shown = 0;
     for (int scene = 0; scene < 3000; ++scene) {
         const auto body = any_convex_body();
@@ -139,7 +139,7 @@ double beside(Float3 from, Float3 to, double x, double y) {
     return (double{to.x} - from.x) * (y - from.y) - (double{to.y} - from.y) * (x - from.x);
 }
 
-TEST_P(Furnace, OfManySheetsTheUppermostIsMet) {
+TEST_F(Furnace, OfManySheetsTheUppermostIsMet) {
     // Floats cannot tell which is the nearest of them: few wait for the end of the walk, many do not.
     constexpr double apart = 0x1p-40;
     const Motion as_it_is{{Point{1, 0, 0}, Point{0, 1, 0}, Point{0, 0, 1}}, 1, {0, 0, 0}};
@@ -185,7 +185,7 @@ TEST_P(Furnace, OfManySheetsTheUppermostIsMet) {
     EXPECT_GT(rays[1], 100);
 }
 
-TEST_P(Furnace, ClosedRoomsSumTheGeometricSeriesInEverySample) {
+TEST_F(Furnace, ClosedRoomsSumTheGeometricSeriesInEverySample) {
     constexpr std::uint32_t depth = 8;
     const double expected = (1 - std::pow(0.5, depth)) / (1 - 0.5);
     for (int scene = 0; scene < 1500; ++scene) {
@@ -205,7 +205,7 @@ TEST_P(Furnace, ClosedRoomsSumTheGeometricSeriesInEverySample) {
     }
 }
 
-TEST_P(Furnace, NothingOfTheSkyGetsIntoAClosedRoom) {
+TEST_F(Furnace, NothingOfTheSkyGetsIntoAClosedRoom) {
     for (int scene = 0; scene < 1000; ++scene) {
         const auto room = any_convex_body();
         const Motion motion = any_motion();
@@ -226,7 +226,7 @@ TEST_P(Furnace, NothingOfTheSkyGetsIntoAClosedRoom) {
     }
 }
 
-TEST_P(Furnace, SoupsOfTrianglesInAClosedRoomChangeNothing) {
+TEST_F(Furnace, SoupsOfTrianglesInAClosedRoomChangeNothing) {
     constexpr std::uint32_t depth = 6;
     const double expected = (1 - std::pow(0.5, depth)) / (1 - 0.5);
     for (int scene = 0; scene < 10000; ++scene) {
@@ -261,7 +261,7 @@ TEST_P(Furnace, SoupsOfTrianglesInAClosedRoomChangeNothing) {
     }
 }
 
-TEST_P(Furnace, GlassAndMirrorsOfAnyShapeLoseNoLight) {
+TEST_F(Furnace, GlassAndMirrorsOfAnyShapeLoseNoLight) {
     for (int scene = 0; scene < 500; ++scene) {
         const auto body = any_convex_body();
         const Motion motion = any_motion();
@@ -284,8 +284,6 @@ TEST_P(Furnace, GlassAndMirrorsOfAnyShapeLoseNoLight) {
         }
     }
 }
-
-PATH_TRACER_SEEDED(Furnace);
 
 TEST(Placement, KeepsASphereRoundFarFromTheOrigin) {
     // A sphere of 1 m where maps of the world put it: floats are half a metre apart there.

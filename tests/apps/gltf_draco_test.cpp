@@ -200,8 +200,6 @@ protected:
     std::string picture_ = base64(png_of({.samples = {200, 100, 50}}));
     ScratchFolder folder_;
 };
-PATH_TRACER_SEEDED(GltfDraco);
-
 /// The triangles, each from its least corner on, in an order of their own.
 std::vector<std::array<std::tuple<double, double, double>, 3>> sorted_triangles(const Scene& scene) {
     std::vector<std::array<std::tuple<double, double, double>, 3>> all;
@@ -221,7 +219,7 @@ double area(const Scene& scene) {
     return sum;
 }
 
-TEST_P(GltfDraco, AllMethodsShowTheSameScene) {
+TEST_F(GltfDraco, AllMethodsShowTheSameScene) {
     const Parts parts = field(static_cast<unsigned>(whole_between(3, 20)));
     const Scene given = load("g.gltf", plain(parts).embedded());
     for (const Method& method : {Method{true, 5, 0}, Method{true, 5, 14}, Method{false, 0, 14},
@@ -243,7 +241,7 @@ TEST_P(GltfDraco, AllMethodsShowTheSameScene) {
     }
 }
 
-TEST_P(GltfDraco, OneStreamMayBeShownManyTimes) {
+TEST_F(GltfDraco, OneStreamMayBeShownManyTimes) {
     GltfPrimitiveWriter file = written(compressed(field(5), {}));
     std::string text = file.embedded();
     const std::size_t once = load("a.gltf", text).triangles.size();
@@ -253,7 +251,7 @@ TEST_P(GltfDraco, OneStreamMayBeShownManyTimes) {
     EXPECT_EQ(load("a.gltf", text).triangles.size(), 2 * once);
 }
 
-TEST_P(GltfDraco, ThatJointsAndTargetsMoveIsMoved) {
+TEST_F(GltfDraco, ThatJointsAndTargetsMoveIsMoved) {
     Parts parts = field(6);
     std::vector<std::uint8_t> joints, weights;
     for (std::size_t i = 0; i < parts.vertices; ++i)
@@ -291,7 +289,7 @@ TEST_P(GltfDraco, ThatJointsAndTargetsMoveIsMoved) {
     }
 }
 
-TEST_P(GltfDraco, AttributesThatTheStreamLacksArePlain) {
+TEST_F(GltfDraco, AttributesThatTheStreamLacksArePlain) {
     Parts parts = field(6);
     const Scene plain_scene = load("p.gltf", plain(parts).embedded());
     const Attribute colours = parts.attributes[2];
@@ -302,7 +300,7 @@ TEST_P(GltfDraco, AttributesThatTheStreamLacksArePlain) {
     expect_same(load("c.gltf", file.embedded()), plain_scene);
 }
 
-TEST_P(GltfDraco, PlainNumbersBesideItAreNotRead) {
+TEST_F(GltfDraco, PlainNumbersBesideItAreNotRead) {
     const Compressed mesh = compressed(field(6), {});
     const Scene plain_scene = load("p.gltf", plain(mesh.decoded).embedded());
     // View 0 is the stream itself, which makes no sense as numbers.
@@ -315,7 +313,7 @@ TEST_P(GltfDraco, PlainNumbersBesideItAreNotRead) {
     EXPECT_EQ(scene.notes.size(), 0u) << scene.notes.at(0);
 }
 
-TEST_P(GltfDraco, StripsAreTheirTriangles) {
+TEST_F(GltfDraco, StripsAreTheirTriangles) {
     const Compressed mesh = compressed(field(6), {});
     const Scene plain_scene = load("p.gltf", plain(mesh.decoded).embedded());
     GltfPrimitiveWriter file = written(mesh);
@@ -326,14 +324,14 @@ TEST_P(GltfDraco, StripsAreTheirTriangles) {
     expect_refused(file.embedded(), "mode 6");
 }
 
-TEST_P(GltfDraco, WhatIsNotUsedMayBeDamaged) {
+TEST_F(GltfDraco, WhatIsNotUsedMayBeDamaged) {
     GltfPrimitiveWriter file = written(compressed(field(4), {}));
     file.meshes =
         R"(,{"primitives":[{"attributes":{"POSITION":0},"extensions":{"KHR_draco_mesh_compression":7}}]})";
     EXPECT_GT(load("u.gltf", file.embedded()).triangles.size(), 0u);
 }
 
-TEST_P(GltfDraco, TruncatedStreamsAreReadOrRefused) {
+TEST_F(GltfDraco, TruncatedStreamsAreReadOrRefused) {
     for (const Method& method : {Method{true, 5, 0}, Method{true, 5, 11}, Method{false, 5, 11}}) {
         const Compressed whole = compressed(field(6), method);
         for (std::size_t left = 0; left < whole.stream.size(); left += 1 + whole.stream.size() / 60) {
@@ -348,7 +346,7 @@ TEST_P(GltfDraco, TruncatedStreamsAreReadOrRefused) {
     }
 }
 
-TEST_P(GltfDraco, FlippedBytesAreReadOrRefused) {
+TEST_F(GltfDraco, FlippedBytesAreReadOrRefused) {
     for (const Method& method :
          {Method{true, 5, 0}, Method{true, 5, 11}, Method{false, 0, 11}, Method{false, 5, 11}}) {
         const Compressed whole = compressed(field(8), method);
@@ -363,7 +361,7 @@ TEST_P(GltfDraco, FlippedBytesAreReadOrRefused) {
 }
 
 // The library takes seconds for a single one that it believes: see Promise::allows_prediction.
-TEST_P(GltfDraco, HugeNumbersAnywhereEndSoon) {
+TEST_F(GltfDraco, HugeNumbersAnywhereEndSoon) {
     bool is_noticed = false;
     for (const Method& method : {Method{false, 0, 11}, Method{true, 5, 11}}) {
         const Compressed whole = compressed(field(4), method);
@@ -381,7 +379,7 @@ TEST_P(GltfDraco, HugeNumbersAnywhereEndSoon) {
     EXPECT_TRUE(is_noticed);
 }
 
-TEST_P(GltfDraco, WhatDoesNotFitIsRefused) {
+TEST_F(GltfDraco, WhatDoesNotFitIsRefused) {
     const Compressed mesh = compressed(field(6), {});
     const std::string good = written(mesh).embedded();
     const auto expect_bent = [&](const std::string& from, const std::string& to, const std::string& word) {
@@ -407,7 +405,7 @@ TEST_P(GltfDraco, WhatDoesNotFitIsRefused) {
     }
 }
 
-TEST_P(GltfDraco, StreamsThatPromiseTooMuchAreRefused) {
+TEST_F(GltfDraco, StreamsThatPromiseTooMuchAreRefused) {
     const auto varint = [](std::uint32_t number) {
         std::string bytes;
         for (; number >= 128; number >>= 7) bytes += static_cast<char>((number & 127) | 128);

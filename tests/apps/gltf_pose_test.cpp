@@ -269,14 +269,14 @@ protected:
             if (!is_of_node) mesh["weights"] = targets.weights;
             if (is_of_node && maybe()) mesh["weights"] = {7, 7, 7, 7, 7, 7}; // not used
         }
-        mesh["primitives"] = {primitive};
-        writer.json["meshes"] = {mesh};
+        mesh["primitives"] = Json::array({primitive});
+        writer.json["meshes"] = Json::array({mesh});
         Json material = Json::object();
         if (!file.places.empty())
             material["pbrMetallicRoughness"]["baseColorTexture"] = {{"index", 0}, {"texCoord", 1}};
-        writer.json["materials"] = {material};
-        writer.json["textures"] = {{{"source", 0}}};
-        writer.json["images"] = {{{"uri", white_pixel}}};
+        writer.json["materials"] = Json::array({material});
+        writer.json["textures"] = Json::array({Json::object({{"source", 0}})});
+        writer.json["images"] = Json::array({Json::object({{"uri", white_pixel}})});
         return file;
     }
 
@@ -296,7 +296,7 @@ protected:
         for (std::size_t i = 0; i < nodes.size(); ++i)
             if (nodes[i].parent) json[*nodes[i].parent]["children"].push_back(i);
         json[0]["mesh"] = 0;
-        file.writer.json["scenes"] = {{{"nodes", {1}}}};
+        file.writer.json["scenes"] = Json::array({Json::object({{"nodes", Json::array({1})}})});
         const auto world = [&nodes](std::size_t node) {
             Matrix matrix = nodes[node].own();
             for (auto parent = nodes[node].parent; parent; parent = nodes[*parent].parent)
@@ -326,7 +326,7 @@ protected:
             for (std::size_t i = 0; i < joints; ++i)
                 matrices[i] = world(skin["joints"][i].get<std::size_t>());
         json[0]["skin"] = 0;
-        file.writer.json["skins"] = {skin};
+        file.writer.json["skins"] = Json::array({skin});
         add_influences(file, attributes, vertices, matrices);
     }
 
@@ -430,9 +430,7 @@ protected:
 
     ScratchFolder folder;
 };
-PATH_TRACER_SEEDED(PosedGltf);
-
-TEST_P(PosedGltf, RandomFilesAreShownAsTheSpecificationSays) {
+TEST_F(PosedGltf, RandomFilesAreShownAsTheSpecificationSays) {
     for (int i = 0; i < 100; ++i) {
         RandomFile file = random_file();
         const std::string text = file.writer.text();
@@ -443,7 +441,7 @@ TEST_P(PosedGltf, RandomFilesAreShownAsTheSpecificationSays) {
     }
 }
 
-TEST_P(PosedGltf, IdentitiesMoveNothingByABit) {
+TEST_F(PosedGltf, IdentitiesMoveNothingByABit) {
     for (int i = 0; i < 20; ++i) {
         const auto vertices = static_cast<std::size_t>(whole_between(3, 12));
         GltfWriter writer;

@@ -168,14 +168,14 @@ protected:
     }
 };
 
-TEST_P(Holes, ArePassedToWhatLiesBehind) { expect_same(false, std::nullopt); }
-TEST_P(Holes, ArePassedBesideWhatDims) { expect_same(true, std::nullopt); }
-TEST_P(Holes, OfInstancesArePassed) {
+TEST_F(Holes, ArePassedToWhatLiesBehind) { expect_same(false, std::nullopt); }
+TEST_F(Holes, ArePassedBesideWhatDims) { expect_same(true, std::nullopt); }
+TEST_F(Holes, OfInstancesArePassed) {
     expect_same(false, transform_of({0.3, -2, 0.7}, {0.1, 0.5, -0.3, 0.8}, {0.5, 2, -1}));
 }
 
 /// Rays that go through edges and corners, where floats cannot tell.
-TEST_P(Holes, ArePassedAtEdgesAndCorners) {
+TEST_F(Holes, ArePassedAtEdgesAndCorners) {
     for (const Passing passing : {Passing::all, Passing::its_share}) {
         SurfaceDescription clear = lambert(0.5f);
         clear.passing = passing;
@@ -212,7 +212,7 @@ TEST_P(Holes, ArePassedAtEdgesAndCorners) {
 
 /// Sheets on a wall with the same corners: the wall is met everywhere, from both sides, and no ray that
 /// leaves it meets a sheet.
-TEST_P(Holes, OfSheetsOnAWallLeaveTheWall) {
+TEST_F(Holes, OfSheetsOnAWallLeaveTheWall) {
     for (const bool wall_first : {false, true})
         for (const Passing passing : {Passing::all, Passing::its_share})
             for (const float opacity : {0.0f, 0.3f, 1.0f}) {
@@ -254,7 +254,7 @@ TEST_P(Holes, OfSheetsOnAWallLeaveTheWall) {
 }
 
 /// Seen from afar, a sheet of squares that are holes or not dims by what they cover, wherever a ray goes.
-TEST_P(Holes, FromAfarDimByWhatTheyCover) {
+TEST_F(Holes, FromAfarDimByWhatTheyCover) {
     SurfaceDescription sheet = lambert(0);
     sheet.passing = Passing::its_share;
     sheet.textures.opacity = TextureUse{.image = 0};
@@ -282,8 +282,6 @@ TEST_P(Holes, FromAfarDimByWhatTheyCover) {
     EXPECT_NEAR(near_by.mean, expected, 5 * near_by.standard_error);
     EXPECT_NEAR(afar.mean, expected, 5 * afar.standard_error);
 }
-
-PATH_TRACER_SEEDED(Holes);
 
 } // namespace
 } // namespace path_tracer::test

@@ -104,7 +104,7 @@ Float3 normal_at(const PreparedScene& scene, const Hit& hit) {
     return normal_of(AnyScene{}, &view, hit.instance, hit.triangle);
 }
 
-TEST_P(Instances, RaysMeetWhatTheyMeetOfPlainTriangles) {
+TEST_F(Instances, RaysMeetWhatTheyMeetOfPlainTriangles) {
     int hits = 0, rays = 0, different = 0;
     for (int round = 0; round < 60; ++round) {
         SceneBuilder single, mesh;
@@ -144,7 +144,7 @@ TEST_P(Instances, RaysMeetWhatTheyMeetOfPlainTriangles) {
     EXPECT_LT(different, rays / 200);
 }
 
-TEST_P(Instances, NoRayLeavesAClosedMesh) {
+TEST_F(Instances, NoRayLeavesAClosedMesh) {
     SceneBuilder single, mesh;
     single.material(lambert(0.5f)).box({-100, -100, -100}, {100, 100, 100}); // bodies are small in it
     mesh.material(lambert(0.5f)).sphere({0.1f, -0.2f, 0.3f}, 1.7f, 3);
@@ -162,7 +162,7 @@ TEST_P(Instances, NoRayLeavesAClosedMesh) {
     }
 }
 
-TEST_P(Instances, NoRayThatLeavesOneLeavesTheRoom) {
+TEST_F(Instances, NoRayThatLeavesOneLeavesTheRoom) {
     // The floor goes through the bodies: rays begin beside it, on either side of the corner that they make.
     SceneBuilder single, mesh;
     single.material(lambert(0.5f)).box({-4, -4, -4}, {4, 4, 4}).box({-4, -4, -4}, {4, 0, 4});
@@ -190,7 +190,7 @@ TEST_P(Instances, NoRayThatLeavesOneLeavesTheRoom) {
     }
 }
 
-TEST_P(Instances, NormalsOfSqueezedOnesAreAtRightAngles) {
+TEST_F(Instances, NormalsOfSqueezedOnesAreAtRightAngles) {
     SceneBuilder single, mesh;
     single.material(lambert(0.5f));
     mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2);
@@ -219,7 +219,7 @@ TextureImage leaning_picture() {
     return image;
 }
 
-TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
+TEST_F(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
     const auto sum_of = [](const std::vector<Rgb>& film) {
         Rgb sum{0, 0, 0};
         for (const Rgb& pixel : film) sum = sum + pixel;
@@ -278,7 +278,7 @@ TEST_P(Instances, PathsShowWhatTheyShowOfPlainTriangles) {
     }
 }
 
-TEST_P(Instances, ThatShowTheSameAtTheSamePlaceAreOne) {
+TEST_F(Instances, ThatShowTheSameAtTheSamePlaceAreOne) {
     SceneBuilder single, mesh;
     single.material(lambert(0.5f));
     mesh.material(lambert(0.5f)).sphere({0, 0, 0}, 1, 2);
@@ -342,8 +342,6 @@ TEST(DegenerateInstances, AreLeftOut) {
     Scene without_area = with_instances(single.scene(), {}, {Transform{}});
     EXPECT_NO_THROW(static_cast<void>(prepare_scene(without_area)));
 }
-
-PATH_TRACER_SEEDED(Instances);
 
 } // namespace
 } // namespace path_tracer::test

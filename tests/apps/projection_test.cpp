@@ -57,7 +57,7 @@ struct Spot {
     }
 };
 
-TEST_P(Projections, ParallelRaysShowSizesAndPlacesWhateverTheDistance) {
+TEST_F(Projections, ParallelRaysShowSizesAndPlacesWhateverTheDistance) {
     const Point middle{between(-0.5, 0.5), between(-0.5, 0.5), between(-50, 5)};
     const double half = between(0.5, 1);
     SceneBuilder builder;
@@ -74,7 +74,7 @@ TEST_P(Projections, ParallelRaysShowSizesAndPlacesWhateverTheDistance) {
     EXPECT_NEAR(spot.variance_x * pixel * pixel, half * half / 3, 0.02);
 }
 
-TEST_P(Projections, ParallelRaysAreParallel) {
+TEST_F(Projections, ParallelRaysAreParallel) {
     SceneBuilder builder;
     add_square(builder, {0, 0, 0}, 1);
     const PreparedScene prepared = prepare_scene(builder.scene());
@@ -86,7 +86,7 @@ TEST_P(Projections, ParallelRaysAreParallel) {
         EXPECT_LT(length(wide(begin_path(frame, i).direction) - forward), 1e-6);
 }
 
-TEST_P(Projections, ParallelRaysAreAsFineFromFarAway) {
+TEST_F(Projections, ParallelRaysAreAsFineFromFarAway) {
     SceneBuilder builder;
     add_square(builder, {0, 0, 0}, 1);
     const PreparedScene prepared = prepare_scene(builder.scene());
@@ -102,7 +102,7 @@ TEST_P(Projections, ParallelRaysAreAsFineFromFarAway) {
     }
 }
 
-TEST_P(Projections, ALensShowsItsFocusSharpAndAllElseAsDisks) {
+TEST_F(Projections, ALensShowsItsFocusSharpAndAllElseAsDisks) {
     // A small lamp at a distance d from a lens of radius r that is focussed at f: its rays meet the plane in
     // focus in a disk with the radius r |1 - f / d|, whose variance along an axis is a quarter of its square.
     const double r = between(0.1, 0.3), f = between(4, 8);
@@ -126,7 +126,7 @@ TEST_P(Projections, ALensShowsItsFocusSharpAndAllElseAsDisks) {
     }
 }
 
-TEST_P(Projections, ScaleWithTheScene) {
+TEST_F(Projections, ScaleWithTheScene) {
     for (const double scale : {1e-6, 1e6}) {
         const auto of = [&](double size) {
             SceneBuilder builder;
@@ -143,8 +143,6 @@ TEST_P(Projections, ScaleWithTheScene) {
         EXPECT_NEAR(here.variance_x, there.variance_x, 0.05 * here.variance_x);
     }
 }
-
-PATH_TRACER_SEEDED(Projections);
 
 TEST(Camera, BeyondWhatFloatsComputeWithIsRefused) {
     SceneBuilder builder;

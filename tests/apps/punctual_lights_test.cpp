@@ -80,7 +80,7 @@ protected:
     }
 };
 
-TEST_P(PunctualLights, LightAFloorAsDistanceAngleAndConeSay) {
+TEST_F(PunctualLights, LightAFloorAsDistanceAngleAndConeSay) {
     for (int round = 0; round < 200; ++round) {
         const auto kind = static_cast<Kind>(round % 3);
         const PunctualLightDescription light = any(kind);
@@ -96,7 +96,7 @@ TEST_P(PunctualLights, LightAFloorAsDistanceAngleAndConeSay) {
     }
 }
 
-TEST_P(PunctualLights, NarrowSpotsShineWithAllTheirStrength) {
+TEST_F(PunctualLights, NarrowSpotsShineWithAllTheirStrength) {
     for (const double outer : {0.001, 0.01, 0.031, 0.04, 0.1, 1.5})
         for (const double inner : {0.0, 0.5 * outer, 0.999 * outer}) {
             PunctualLightDescription light;
@@ -116,7 +116,7 @@ TEST_P(PunctualLights, NarrowSpotsShineWithAllTheirStrength) {
         }
 }
 
-TEST_P(PunctualLights, FarOnesLeaveShadowRaysToNearOnes) {
+TEST_F(PunctualLights, FarOnesLeaveShadowRaysToNearOnes) {
     for (const double distance : {10.0, 1e3, 1e5, 1e9}) {
         PunctualLightDescription near, far;
         near.place = {0, 1, 0};
@@ -133,7 +133,7 @@ TEST_P(PunctualLights, FarOnesLeaveShadowRaysToNearOnes) {
     }
 }
 
-TEST_P(PunctualLights, OfAllKindsAddUp) {
+TEST_F(PunctualLights, OfAllKindsAddUp) {
     for (int round = 0; round < 5; ++round) {
         std::vector<PunctualLightDescription> lights;
         const int count = whole_between(2, 300);
@@ -148,7 +148,7 @@ TEST_P(PunctualLights, OfAllKindsAddUp) {
     }
 }
 
-TEST_P(PunctualLights, AreHiddenByWhatIsInTheWay) {
+TEST_F(PunctualLights, AreHiddenByWhatIsInTheWay) {
     PunctualLightDescription light;
     light.place = {0, 1, 0};
     light.strength = {1, 1, 1};
@@ -180,7 +180,7 @@ TEST_P(PunctualLights, AreHiddenByWhatIsInTheWay) {
     EXPECT_EQ(seen(floor_below({light}), {0.1, 0, 0.1}, 64).mean, 0);
 }
 
-TEST_P(PunctualLights, ShineOnFinishesAsSmallLampsDo) {
+TEST_F(PunctualLights, ShineOnFinishesAsSmallLampsDo) {
     const Point at{between(-0.5, 0.5), 0, between(-0.5, 0.5)}, place{between(-1, 1), 1.5, between(-1, 1)};
     const double side = 0.02;
     for (const bool is_metal : {false, true}) {
@@ -219,7 +219,7 @@ TEST_P(PunctualLights, ShineOnFinishesAsSmallLampsDo) {
     }
 }
 
-TEST_P(PunctualLights, OfLampsSkyAndLightsPicturesAddUp) {
+TEST_F(PunctualLights, OfLampsSkyAndLightsPicturesAddUp) {
     const auto shown = [&](bool has_lamp, bool has_light, float sky) {
         SceneBuilder builder;
         builder.material(lambert(0.5f))
@@ -243,7 +243,7 @@ TEST_P(PunctualLights, OfLampsSkyAndLightsPicturesAddUp) {
     for (const Estimate& part : {lamp, light, sky}) EXPECT_GT(part.mean, 20 * part.standard_error);
 }
 
-TEST_P(PunctualLights, BothKernelsShowThemAlike) {
+TEST_F(PunctualLights, BothKernelsShowThemAlike) {
     std::vector<PunctualLightDescription> lights;
     for (int i = 0; i < 9; ++i) lights.push_back(any(static_cast<Kind>(i % 3)));
     const PreparedScene prepared = prepare_scene(floor_below(lights));
@@ -258,8 +258,6 @@ TEST_P(PunctualLights, BothKernelsShowThemAlike) {
     }
     EXPECT_GT(sum, 0);
 }
-
-PATH_TRACER_SEEDED(PunctualLights);
 
 } // namespace
 } // namespace path_tracer::test

@@ -1,4 +1,4 @@
-// tests/apps/seeds.hpp - two seeds for tests of random inputs: the same one in each run, and a fresh one.
+// tests/apps/seeds.hpp - a fresh seed for each test of random inputs.
 #pragma once
 #include "core/seeds.hpp"
 
@@ -8,12 +8,10 @@
 
 namespace path_tracer::test {
 
-/// Each test runs once with a fixed seed and once with a fresh one.
-class Seeded : public testing::TestWithParam<bool> {
+/// Each test draws its numbers from a fresh seed, and says which.
+class Seeded : public testing::Test {
 protected:
-    void SetUp() override {
-        random.seed(GetParam() ? headrace::test::fresh_seed() : headrace::test::fixed_seed());
-    }
+    void SetUp() override { random.seed(headrace::test::fresh_seed()); }
     /// Uniform between `least` and `most`.
     double between(double least, double most) {
         return std::uniform_real_distribution<double>(least, most)(random);
@@ -22,9 +20,5 @@ protected:
 
     std::mt19937 random;
 };
-
-#define PATH_TRACER_SEEDED(suite)                                                                            \
-    INSTANTIATE_TEST_SUITE_P(Seeds, suite, testing::Bool(),                                                  \
-                             [](const auto& chosen) { return chosen.param ? "fresh" : "fixed"; })
 
 } // namespace path_tracer::test

@@ -157,7 +157,7 @@ protected:
     }
 };
 
-TEST_P(Textures, LieWhereTheirCornersSay) {
+TEST_F(Textures, LieWhereTheirCornersSay) {
     for (int scenes = 0; scenes < 60; ++scenes) {
         const Picture picture = any_picture(static_cast<std::uint32_t>(whole_between(1, 9)),
                                             static_cast<std::uint32_t>(whole_between(1, 9)));
@@ -198,7 +198,7 @@ TEST_P(Textures, LieWhereTheirCornersSay) {
     }
 }
 
-TEST_P(Textures, ShowTheirMeanFromAfar) {
+TEST_F(Textures, ShowTheirMeanFromAfar) {
     for (int scenes = 0; scenes < 20; ++scenes) {
         const Picture picture = any_picture(static_cast<std::uint32_t>(whole_between(1, 40)),
                                             static_cast<std::uint32_t>(whole_between(1, 40)));
@@ -249,14 +249,14 @@ double flicker_of(std::uint32_t texels_of_a_pixel, std::mt19937& random) {
     return std::sqrt(sum2 / (side * side) - mean * mean);
 }
 
-TEST_P(Textures, DoNotFlickerWithSixtyFourSamples) {
+TEST_F(Textures, DoNotFlickerWithSixtyFourSamples) {
     // Without averages a pixel would be 64 texels by chance: 0.5 / 8. What is left below is that of the
     // picture itself, 0.5 / texels, and a little noise.
     for (const std::uint32_t texels : {16u, 32u, 64u})
         EXPECT_LT(flicker_of(texels, random), 0.5 / texels + 0.01) << texels;
 }
 
-TEST_P(Textures, ColourTheBaseAndNotTheMirrorOnIt) {
+TEST_F(Textures, ColourTheBaseAndNotTheMirrorOnIt) {
     Scene scene;
     SurfaceDescription surface{
         .base = {0.5f, 0.5f, 0.5f}, .metallic = 0.25f, .mirror = {0.25f, 0.25f, 0.25f}};
@@ -271,7 +271,7 @@ TEST_P(Textures, ColourTheBaseAndNotTheMirrorOnIt) {
     EXPECT_NEAR(sum.b, 0.25, 0.01);
 }
 
-TEST_P(Textures, SayWhereMetalIs) {
+TEST_F(Textures, SayWhereMetalIs) {
     // The left half is metal, the right half is none: mirrored directions there and here.
     Scene scene;
     SurfaceDescription surface{.base = {0.5f, 0.5f, 0.5f}, .metallic = 1};
@@ -292,7 +292,7 @@ TEST_P(Textures, SayWhereMetalIs) {
     }
 }
 
-TEST_P(Textures, TurnNormalsInTheFrameOfTheirAxes) {
+TEST_F(Textures, TurnNormalsInTheFrameOfTheirAxes) {
     for (int scenes = 0; scenes < 200; ++scenes) {
         const std::array<double, 3> stored = {whole_between(256, 768) / 1024.0,
                                               whole_between(256, 768) / 1024.0, 1};
@@ -369,7 +369,7 @@ void expect_same(const Estimate& a, const Estimate& b) {
     EXPECT_GT(a.mean, 0);
 }
 
-TEST_P(Textures, OfLampsAreFoundByShadowRaysAsByChance) {
+TEST_F(Textures, OfLampsAreFoundByShadowRaysAsByChance) {
     Picture half_dark = any_picture(7, 5);
     for (std::size_t i = 0; i < half_dark.colours.size(); i += 2) half_dark.colours[i] = {0, 0, 0, 1};
     LampRoom room(half_dark, static_cast<std::uint32_t>(random()));
@@ -378,13 +378,13 @@ TEST_P(Textures, OfLampsAreFoundByShadowRaysAsByChance) {
     EXPECT_LT(by_shadow_rays.standard_error, by_chance.standard_error);
 }
 
-TEST_P(Textures, ThatAreBlackEmitNothingAndCostNoShadowRays) {
+TEST_F(Textures, ThatAreBlackEmitNothingAndCostNoShadowRays) {
     LampRoom room(uniform({0, 0, 0, 1}), static_cast<std::uint32_t>(random()));
     EXPECT_EQ(room.prepared.light_count, 0u);
     EXPECT_EQ(room.mean(1, 10).mean, 0);
 }
 
-TEST_P(Textures, OfLampsHaveOneLightForEachTriangleByItsPower) {
+TEST_F(Textures, OfLampsHaveOneLightForEachTriangleByItsPower) {
     // The upper half of the picture is dark, and so is one of two sheets.
     Scene scene;
     SurfaceDescription lamp = lambert(0, 1);
@@ -407,7 +407,7 @@ TEST_P(Textures, OfLampsHaveOneLightForEachTriangleByItsPower) {
 
 // ---- what is not opaque
 
-TEST_P(Textures, HolesAreWhereThePictureSays) {
+TEST_F(Textures, HolesAreWhereThePictureSays) {
     Picture picture = any_picture(6, 6);
     for (Colour& colour : picture.colours) colour[3] = whole_between(0, 1);
     Scene scene;
@@ -427,7 +427,7 @@ TEST_P(Textures, HolesAreWhereThePictureSays) {
     }
 }
 
-TEST_P(Textures, HolesFromAfarCoverWhatTheyCoverNearby) {
+TEST_F(Textures, HolesFromAfarCoverWhatTheyCoverNearby) {
     Picture picture = any_picture(64, 64); // three of ten texels are opaque
     double covered = 0;
     for (Colour& colour : picture.colours) {
@@ -447,7 +447,7 @@ TEST_P(Textures, HolesFromAfarCoverWhatTheyCoverNearby) {
     EXPECT_NEAR(1 - seen.mean, covered, 4 * seen.standard_error);
 }
 
-TEST_P(Textures, LightPassesByItsShareThroughEachLayer) {
+TEST_F(Textures, LightPassesByItsShareThroughEachLayer) {
     const double opacity = whole_between(100, 400) / 1024.0;
     constexpr int layers = 5;
     Scene scene;
@@ -467,7 +467,7 @@ TEST_P(Textures, LightPassesByItsShareThroughEachLayer) {
     EXPECT_NEAR(seen.mean, std::pow(1 - opacity, layers), 4 * seen.standard_error);
 }
 
-TEST_P(Textures, LayersWithinOneAnotherEnd) {
+TEST_F(Textures, LayersWithinOneAnotherEnd) {
     Scene scene;
     SurfaceDescription clear = lambert(0.5f);
     clear.passing = Passing::its_share;
@@ -505,7 +505,7 @@ PreparedScene screened(double opacity, bool by_picture) {
     return prepare_scene(scene);
 }
 
-TEST_P(Textures, ScreensDimLampsByTheirShare) {
+TEST_F(Textures, ScreensDimLampsByTheirShare) {
     const double opacity = whole_between(200, 900) / 1024.0;
     const auto mean = [&](const PreparedScene& room, uint32_t shadow_rays) {
         Frame frame = small_frame(room, {{0, 0.3, 4}, {0, 0, 0}, 10}, 16, 16);
@@ -522,8 +522,6 @@ TEST_P(Textures, ScreensDimLampsByTheirShare) {
         expect_same(by_shadow_rays, {clear.mean * (1 - opacity), clear.standard_error});
     }
 }
-
-PATH_TRACER_SEEDED(Textures);
 
 TEST(PathVertex, KeepsItsHitsAndRoughlyItsLength) {
     for (const uint32_t hits : {0u, 1u, 7u, (1u << PATH_TRACER_HITS_BITS) - 1})

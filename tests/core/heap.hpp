@@ -1,16 +1,15 @@
 // tests/core/heap.hpp - how much of the heap is in use.
 #pragma once
+#include <core/sanitizers.hpp>
+
 #include <cstddef>
 
 #include <malloc.h>
 
 namespace headrace::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool heap_is_measured = false; // theirs keeps what is freed
-#else
-constexpr bool heap_is_measured = true;
-#endif
+constexpr bool heap_is_measured =
+    !under_address_sanitizer && !under_thread_sanitizer; // theirs keeps what is freed
 
 /// Bytes, of all threads.
 inline std::size_t heap_in_use() { return mallinfo2().uordblks; }

@@ -2,6 +2,7 @@
 // whatever the machine and whatever the order in which its devices work.
 #include <core/fake_device.hpp>
 #include <core/program_search.hpp>
+#include <core/sanitizers.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,8 @@
 namespace headrace::test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t usual_programs = 1'000; // each access costs several
-#else
-constexpr std::uint64_t usual_programs = 10'000;
-#endif
+// With a sanitizer each access costs several.
+constexpr std::uint64_t usual_programs = under_thread_sanitizer || under_address_sanitizer ? 1'000 : 10'000;
 
 /// One to three devices of random kinds with one to four controllers.
 class FakeMachine final : public ProgramMachine {
@@ -105,7 +103,7 @@ TEST(Programs, OfTwoThreadsDoNotDisturbEachOther) {
 }
 
 /// Three of the largest data fit, as one request may need them, and no more.
-constexpr Bytes three_data = 3 * 32 * sizeof(Word);
+constexpr Bytes three_data = Bytes{3} * 32 * sizeof(Word);
 
 std::unique_ptr<ProgramMachine> short_of_memory(std::uint64_t seed) {
     return std::make_unique<FakeMachine>(seed, three_data);

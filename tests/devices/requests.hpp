@@ -1,5 +1,6 @@
 // tests/devices/requests.hpp - small things that tests of devices need.
 #pragma once
+#include <core/sanitizers.hpp>
 #include <headrace/core/device.hpp>
 #include <headrace/core/event.hpp>
 
@@ -78,13 +79,10 @@ private:
 /// Bytes of this process that are in memory; 0 under AddressSanitizer, which keeps what was freed to find who
 /// uses it.
 inline std::size_t resident_memory() {
-#if defined(__SANITIZE_ADDRESS__)
-    return 0;
-#else
+    if (under_address_sanitizer) return 0;
     std::size_t total = 0, resident = 0;
     std::ifstream("/proc/self/statm") >> total >> resident;
     return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-#endif
 }
 
 inline std::size_t threads_of_this_process() {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 namespace headrace::test {
@@ -47,15 +48,16 @@ TEST_F(ForkedWithAJob, IsToldThatItHasNoRuntime) {
 
 /// The thread that ends a job settles the event of users last. A fork in between must not find it open.
 TEST_F(ForkedWithAJob, ThatHasEndedKnowsHowBeforeItsEventSettles) {
-    Flag may_settle;
+    // shared: the thread that waits for it may wake after this function has returned
+    const auto may_settle = std::make_shared<Flag>();
     const JobHandle ending = runtime_->submit(with(Job("fails", 1), held(throw_error)));
-    ending.execution()->event().then([&](const ErrorPtr&) { may_settle.wait(); });
+    ending.execution()->event().then([may_settle](const ErrorPtr&) { may_settle->wait(); });
     const Event event = ending.event();
     may_go_on_.raise();
     EXPECT_THROW(ending.wait(), Error);
     const std::string thrown = thrown_in_forked_child([&] { event.wait(); });
     EXPECT_NE(thrown.find("not in the mood"), std::string::npos) << thrown;
-    may_settle.raise();
+    may_settle->raise();
     EXPECT_THROW(event.wait(), Error);
 }
 

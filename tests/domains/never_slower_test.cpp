@@ -3,6 +3,7 @@
 #include <core/environment_variable.hpp>
 #include <core/fake_device.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/sanitizers.hpp>
 #include <core/takes.hpp>
 #include <headrace/headrace.hpp>
 
@@ -136,9 +137,7 @@ struct Uneven {
 
 /// The faster one is never at work for a tenth of a millisecond: no model keeps how fast it is.
 TEST(NeverSlower, JobsThatAreOverAtOnce) {
-#if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "with the sanitizer no job is over at once";
-#endif
+    if (test::under_address_sanitizer) GTEST_SKIP() << "with the sanitizer no job is over at once";
     test::on_a_quiet_machine([] {
         Uneven two;
         int with_both = 0;

@@ -7,6 +7,7 @@
 #include "end_to_end/program.hpp"
 
 #include <core/environment_variable.hpp>
+#include <core/sanitizers.hpp>
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,7 @@ struct Reader {
     const char* beside{};    ///< another seed that has to be there as it is
     std::uint64_t least = 1; ///< of a hundred mutated files, at least so many are taken
 };
+// NOLINTNEXTLINE(readability-identifier-naming): gtest's
 void PrintTo(const Reader& reader, std::ostream* to) { *to << reader.name; }
 
 constexpr const char* picture = "--width 8 --height 8 --spp 1 --out o.pfm --camera 0,0,3,0,0,0,45 --scene ";
@@ -89,13 +91,9 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 // Processor time tells what takes too long, on a loaded machine too; the deadline is for what waits for ever.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr Seconds most_work{100}, deadline{600};
-constexpr std::uint64_t usual_files = 10;
-#else
-constexpr Seconds most_work{10}, deadline{60};
-constexpr std::uint64_t usual_files = 100;
-#endif
+constexpr int slower = test::under_address_sanitizer ? 10 : 1;
+constexpr Seconds most_work{10 * slower}, deadline{60 * slower};
+constexpr std::uint64_t usual_files = 100 / slower;
 constexpr std::uint64_t enough_files = 20; // of fewer, none may be whole by chance
 
 /// "0,1": the first ones that this process may use.

@@ -12,6 +12,7 @@ struct Moving {
     Motion motion;
     bool pgm = false;
 };
+// NOLINTNEXTLINE(readability-identifier-naming): gtest's
 void PrintTo(const Moving& what, std::ostream* to) { *to << what.name; }
 
 class OpticalFlowOf : public OpticalFlowProgram, public testing::WithParamInterface<Moving> {};
@@ -93,7 +94,7 @@ TEST_F(OpticalFlowProgram, FilesAndPipesGiveTheSame) {
     ASSERT_EQ(colours.size(), film_header + 4 * colour_bytes);
     EXPECT_EQ(colours.substr(0, film_header), "YUV4MPEG2 W120 H88 F25:1 Ip A0:0 C444 XCOLORRANGE=FULL\n");
     // To the right is red: little blue, much red.
-    const std::size_t plane = width * height, pixel = plane / 2 + width / 2;
+    constexpr std::size_t plane = std::size_t{width} * height, pixel = plane / 2 + width / 2;
     for (std::size_t frame = 0; frame < 4; ++frame) {
         const auto at = [&](std::size_t component) {
             return static_cast<unsigned char>(
@@ -177,7 +178,8 @@ TEST_F(OpticalFlowProgram, AnyDivisionOfTheWorkFindsTheSame) {
     EXPECT_GT(expected.at(0), 10);
     const auto expect_same = [&](const Options& how) {
         SCOPED_TRACE(json(how).dump());
-        const json report = report_of(work + how), found = report.at("norms");
+        json report = report_of(work + how);
+        const json& found = report.at("norms");
         EXPECT_EQ(found.size(), expected.size());
         for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
             EXPECT_NEAR(found.at(i).get<double>() / expected.at(i).get<double>(), 1, 1e-4) << i;
@@ -265,9 +267,7 @@ TEST_F(OpticalFlowProgram, AGanttChartShowsPairsAndHowWellTheyWereDivided) {
 }
 
 TEST_F(OpticalFlowProgram, MemoryDoesNotGrowWithTheStream) {
-#if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "the sanitizer keeps what was freed";
-#endif
+    if (test::under_address_sanitizer) GTEST_SKIP() << "the sanitizer keeps what was freed";
     const auto peak = [&](const char* frames, const Options& how) {
         const Outcome outcome = run(how + Options{"--input", std::string("memory:") + frames, "--width", "16",
                                                   "--height", "12", "--levels", "2", "--warps", "1",

@@ -1,6 +1,7 @@
 // tests/end_to_end/program.hpp - runs a program as a user does, and sees what a user sees.
 #pragma once
 #include <core/hang_limit.hpp>
+#include <core/sanitizers.hpp>
 #include <core/scratch_folder.hpp>
 
 #include <chrono>
@@ -18,12 +19,9 @@ using Options = std::vector<std::string>; ///< of a program
 
 /// For a shell: what follows has so many GiB of address space. AddressSanitizer maps terabytes, and has no
 /// limit.
-inline std::string within_memory([[maybe_unused]] int gibibytes) {
-#if defined(__SANITIZE_ADDRESS__)
-    return "";
-#else
+inline std::string within_memory(int gibibytes) {
+    if (test::under_address_sanitizer) return "";
     return "ulimit -v " + std::to_string(gibibytes << 20) + "; export MALLOC_ARENA_MAX=2; ";
-#endif
 }
 
 /// How a program ended.

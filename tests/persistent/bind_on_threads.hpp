@@ -4,21 +4,27 @@
 #include "thread_device.hpp"
 #include "trees.kernels.hpp"
 
+#include <core/sanitizers.hpp>
 #include <headrace/persistent/detail/on_host.hpp>
 
 #include <atomic>
 #include <memory>
+#include <type_traits>
 
 namespace headrace::test {
 
 /// What a sanitizer costs: so many times less work is as good a test there.
-#if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t slower = 8;
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t slower = 4;
-#else
-constexpr std::uint64_t slower = 1;
-#endif
+constexpr std::uint64_t slower = under_thread_sanitizer ? 8 : under_address_sanitizer ? 4 : 1;
+
+constexpr bool under_a_sanitizer = under_thread_sanitizer || under_address_sanitizer;
+
+/// Lanes of the widest groups that thread_kernels.hpp has.
+constexpr unsigned widest = under_a_sanitizer ? 16 : 64;
+
+/// What typed tests run as. A compiler that instruments group code takes several times longer over it, so
+/// with a sanitizer these are few that differ: several rings, many threads, one thread.
+template <class Few, class All>
+using TestedConfigs = std::conditional_t<under_a_sanitizer, Few, All>;
 
 /// Lane groups of so many lanes, and whose threads they run on.
 template <unsigned Width, class RunnerType>

@@ -25,9 +25,9 @@ struct ConfigPair {
 template <class Pair>
 class Exchange : public ::testing::Test {};
 using Pairs =
-    ::testing::Types<ConfigPair<Config<16, ThreadRunner<4>>, Config<64, ThreadRunner<2>>>,
+    ::testing::Types<ConfigPair<Config<16, ThreadRunner<4>>, Config<widest, ThreadRunner<2>>>,
                      ConfigPair<Config<1, ThreadRunner<1>>, Config<16, SerialRunner<5>>>,
-                     ConfigPair<Config<4, ThreadRunner<16>>, Config<1, SerialRunner<2>>>>; // the first has
+                     ConfigPair<Config<3, ThreadRunner<16>>, Config<1, SerialRunner<2>>>>; // the first has
                                                                                            // several rings
 TYPED_TEST_SUITE(Exchange, Pairs);
 
@@ -45,8 +45,8 @@ TYPED_TEST(Exchange, NothingIsLostOrDoubledHoweverOftenItIsGivenOn) {
              4000 / slower);
 }
 
-using Narrow = Config<4, ThreadRunner<2>>;
-using Wide = Config<64, ThreadRunner<3>>;
+using Narrow = Config<3, ThreadRunner<2>>;
+using Wide = Config<widest, ThreadRunner<3>>;
 constexpr EngineOptions brief{.wishes = {}, .first_rounds = 2, .launch_time = 1ns};
 /// Groups have some units in their inboxes, also where units are slow and run one by one.
 constexpr EngineOptions longer{.wishes = {}, .first_rounds = 24, .launch_time = 1ns};

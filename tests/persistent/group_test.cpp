@@ -16,11 +16,12 @@ using namespace std::chrono_literals;
 
 template <class Config>
 class GroupCode : public testing::Test {};
-using Configs =
+using Configs = TestedConfigs<
+    testing::Types<Config<3, ThreadRunner<16>>, Config<16, ThreadRunner<8>>, Config<16, SerialRunner<5>>>,
     testing::Types<Config<1, ThreadRunner<1>>, Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>,
                    Config<16, ThreadRunner<8>>, Config<64, ThreadRunner<1>>, Config<64, ThreadRunner<6>>,
                    Config<16, SerialRunner<5>>, Config<64, SerialRunner<3>>, Config<3, ThreadRunner<16>>,
-                   Config<3, SerialRunner<40>>>; // these have several rings
+                   Config<3, SerialRunner<40>>>>; // groups of three have several rings
 TYPED_TEST_SUITE(GroupCode, Configs);
 
 /// The first seeds are long chains, a lane group's worth, and the rest ends at once.

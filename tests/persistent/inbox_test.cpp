@@ -15,10 +15,10 @@ using namespace std::chrono_literals;
 
 template <class Config>
 class Inbox : public testing::Test {};
-using Configs =
+using Configs = TestedConfigs<
+    testing::Types<Config<3, ThreadRunner<16>>, Config<16, ThreadRunner<8>>, Config<16, SerialRunner<5>>>,
     testing::Types<Config<1, ThreadRunner<1>>, Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>,
-                   Config<16, ThreadRunner<8>>, Config<32, ThreadRunner<2>>, Config<64, ThreadRunner<6>>,
-                   Config<16, SerialRunner<5>>>;
+                   Config<16, ThreadRunner<8>>, Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>>>;
 TYPED_TEST_SUITE(Inbox, Configs);
 
 constexpr std::uint64_t endless = std::uint64_t{1} << 30;

@@ -82,10 +82,11 @@ EngineCounters expect_injected_exactly_once(Kernel kernel, const Seeds& seeds, s
 
 template <class Config>
 class Injection : public testing::Test {};
-using Configs =
+using Configs = TestedConfigs<
+    testing::Types<Config<3, ThreadRunner<16>>, Config<16, ThreadRunner<1>>, Config<16, SerialRunner<5>>>,
     testing::Types<Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>, Config<16, ThreadRunner<1>>,
                    Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>,
-                   Config<3, ThreadRunner<16>>>; // the last has several rings
+                   Config<3, ThreadRunner<16>>>>; // the last has several rings
 TYPED_TEST_SUITE(Injection, Configs);
 
 constexpr EngineOptions roomy{};

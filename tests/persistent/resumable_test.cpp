@@ -22,10 +22,11 @@ using namespace std::chrono_literals;
 
 template <class Config>
 class Resumable : public testing::Test {};
-using Configs =
+using Configs = TestedConfigs<
+    testing::Types<Config<3, ThreadRunner<16>>, Config<16, ThreadRunner<8>>, Config<16, SerialRunner<5>>>,
     testing::Types<Config<1, ThreadRunner<1>>, Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>,
-                   Config<16, ThreadRunner<8>>, Config<32, ThreadRunner<2>>, Config<64, ThreadRunner<1>>,
-                   Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>, Config<64, SerialRunner<3>>>;
+                   Config<16, ThreadRunner<8>>, Config<64, ThreadRunner<1>>, Config<64, ThreadRunner<6>>,
+                   Config<16, SerialRunner<5>>, Config<64, SerialRunner<3>>>>;
 TYPED_TEST_SUITE(Resumable, Configs);
 
 TYPED_TEST(Resumable, TreesArriveExactlyOnce) {

@@ -7,7 +7,7 @@ namespace {
 
 template <class Config>
 class SoakOnThreads : public ::testing::Test {};
-using Configs = ::testing::Types<Config<16, ThreadRunner<6>>, Config<64, SerialRunner<3>>,
+using Configs = ::testing::Types<Config<16, ThreadRunner<6>>, Config<widest, SerialRunner<3>>,
                                  Config<16, ThreadRunner<16>>, // this has several rings
                                  Config<16, LateRunner<6>>, Config<16, SerialRunner<4, true>>>;
 TYPED_TEST_SUITE(SoakOnThreads, Configs);

@@ -42,7 +42,6 @@ namespace headrace::test {
 
 HEADRACE_THREAD_KERNELS(extern template, 1)
 HEADRACE_THREAD_KERNELS(extern template, 3)
-HEADRACE_THREAD_KERNELS(extern template, 4)
 HEADRACE_THREAD_KERNELS(extern template, 16)
 HEADRACE_THREAD_KERNELS(extern template, 64)
 

@@ -34,4 +34,11 @@ struct DeviceSelection {
 ///           for an error in a file
 [[nodiscard]] HEADRACE_EXPORT DeviceSelection select_devices(std::string_view request = "");
 
+/// So many streams of one device may have work at a time; for programs that make more than a Runtime does: it
+/// has two for launches, three of its controller, two of the device, and some while results are collected.
+/// Before the first device is opened, which then costs 29 ms for each of them (CUDA, H200). Streams beyond
+/// share connections to the GPU, and may wait for each other. Has no effect if the user has set
+/// CUDA_DEVICE_MAX_CONNECTIONS.
+HEADRACE_EXPORT void expect_streams(unsigned streams) noexcept;
+
 } // namespace headrace

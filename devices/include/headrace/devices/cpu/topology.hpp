@@ -3,6 +3,7 @@
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct CpuTopology {
 };
 
 [[nodiscard]] HEADRACE_EXPORT CpuTopology read_topology();
+
+/// The processor time that a container may use, in processors; infinity where there is no limit. The system
+/// puts threads beyond that to sleep in turn. `control_groups`: where the system shows its control groups, of
+/// version 1 or 2.
+[[nodiscard]] HEADRACE_EXPORT double
+processor_quota(const std::filesystem::path& control_groups = "/sys/fs/cgroup");
 
 /// Bytes of memory that this process can have in total: the machine's memory or a container's limit.
 [[nodiscard]] HEADRACE_EXPORT Bytes host_memory();

@@ -139,6 +139,9 @@ protected:
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
     }
 
+    /// By its own arguments, unlike ||: both have been loaded.
+    HEADRACE_GROUP_CODE static bool either(bool one, bool other) { return one || other; }
+
     /// Polls with a growing pause. True if there may be something to take; false if there never will be, or
     /// all groups pause. All lanes call `others_left`. It takes work other than records and seeds, or says
     /// that there is some. One of the idle groups stays the injection poller, so that no working group has to
@@ -172,12 +175,12 @@ protected:
                 const bool all_pause = Sync::load(control_.pause, Sync::relaxed) != HR_RUN;
                 bool is_open = is_opened() && poller().is_open();
                 bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
-                bool something_left = records_left() | seeds_left();
+                bool something_left = either(records_left(), seeds_left());
                 if (all_pause) return leave_paused;
                 if (is_opened() && !is_open) { // the other values may be from before the end
                     is_open = !poller().has_ended();
                     nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
-                    something_left = records_left() | seeds_left();
+                    something_left = either(records_left(), seeds_left());
                 }
                 if (something_left) return go_on;
                 if (SeedsAlone && !is_open) return leave_finished;

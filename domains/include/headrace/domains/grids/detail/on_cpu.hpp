@@ -49,7 +49,9 @@ template <class At, class Kernel, class Make>
     // In the index's own type: a conversion would hide from the compiler that the counter only grows.
     using X = decltype(At::x);
     const X last = static_cast<X>(end);
-#pragma GCC ivdep
+#if !defined(__clang__) // it does not know the pragma
+    #pragma GCC ivdep
+#endif
     for (X x = static_cast<X>(begin); x < last; ++x) kernel(At{index(x)});
 }
 
