@@ -360,6 +360,34 @@ TEST(OverflowPaths, IdleGroupsGetUnits) {
     FAIL() << "a hundred times no group was idle, or no idle group got units";
 }
 
+/// Units of a range that wait until each group has had one. The first of them takes so long that the others
+/// are idle.
+struct RollCall : Fireworks {
+    using Serial = Fireworks;
+    static inline std::atomic<int> begun = 0, late = 0;
+    void operator()(auto& lane, Spark spark) const {
+        Attendance::sign_in();
+        constexpr int first_round = 16;
+        if (const int before = spark.level == 0 ? 0 : begun++; before == 1)
+            takes(10ms);
+        else if (before > first_round && late == 0 &&
+                 !eventually([] { return Attendance::missing <= 0; }, 100ms))
+            ++late;
+        Fireworks::operator()(lane, spark);
+    }
+};
+
+TEST(OverflowPaths, ALoneRangeReachesAllIdleGroupsInOneStep) {
+    // Cut in half, it would reach one of them, and both would wait for the others.
+    for (int tries = 0; tries < 20; ++tries) {
+        RollCall::begun = RollCall::late = 0;
+        expect_exactly_once<Config<16, Attended<ThreadRunner<12>>>>(RollCall{{{}, 1, 5000}}, Fuses{}, 1,
+                                                                    roomy);
+        if (RollCall::late == 0) return; // on a busy machine groups may begin late
+    }
+    FAIL() << "twenty times groups waited for others, which had no part of the range";
+}
+
 TEST(OverflowPaths, AFullerKindIsPreferred) {
     const auto counters = expect_exactly_once<Crowd>(Plant{{}, 9}, Sprouts{}, 500, roomy);
     EXPECT_GT(counters.switches, 0u);

@@ -61,6 +61,19 @@ public:
         });
     }
 
+    /// Pops for the calling lane alone. Neighbouring lanes begin with different rings.
+    HEADRACE_GROUP_CODE bool lane_pops(std::uint32_t number, std::uint32_t lane, std::uint64_t& entry) const {
+        for (std::uint32_t i = 0; i < ways_; ++i)
+            if (ring(number, lane + i).try_pop(entry)) return true;
+        return false;
+    }
+
+    /// Pushes for the calling lane alone. Waits if every ring seems full, which lasts only a moment.
+    HEADRACE_GROUP_CODE void lane_pushes(std::uint32_t number, std::uint32_t lane,
+                                         std::uint64_t value) const {
+        for (std::uint32_t i = 0; !ring(number, lane + i).try_push(value); ++i) Sync::pause(0);
+    }
+
 private:
     HEADRACE_GROUP_CODE RingView<Sync> ring(std::uint32_t number, std::uint32_t i) const {
         const std::uint64_t at = number * ways_ + ((home_ + i) & (ways_ - 1));

@@ -133,7 +133,7 @@ protected:
     /// Pauses longer if more groups are idle, because they all read the same few words.
     HEADRACE_GROUP_CODE void back_off(std::uint32_t polls) const {
         constexpr std::uint32_t few = 512;
-        constexpr std::uint32_t at_once = 6; // after this number of polls, a group pauses longer
+        constexpr std::uint32_t at_once = 14; // after this number of polls, a group pauses longer
         const std::uint32_t crowd =
             polls < at_once ? 0 : Sync::load(control_.idle_groups, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);

@@ -64,24 +64,49 @@ protected:
         return Push::done;
     }
 
-    /// Pushes half of the oldest range to the GIQ. False: the range is short, or the push is not possible.
+    /// Cuts the oldest range into pieces of one length, keeps the first, and pushes each of the others to the
+    /// GIQ in a bundle of its own. The lanes do so side by side: at most `wanted` pieces, and one a lane.
+    /// Returns how many: none if the range is short, or if there is no bundle.
     template <class KindOf, std::uint32_t RangeKindNumber>
-    HEADRACE_GROUP_CODE bool push_half() {
+    HEADRACE_GROUP_CODE std::uint32_t push_pieces(std::uint32_t wanted) {
         const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
         auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
         const std::uint64_t left = kept.end - kept.begin;
-        if (left < 2 || left < liq_.size(liq_.template fullest<lane_kinds>())) return false;
-        if (!find_bundle()) {
+        if (left < 2 || left < liq_.size(liq_.template fullest<lane_kinds>())) return 0;
+        const std::uint64_t long_pieces = left / (8 * lane_count); // a bundle costs as much as some rounds
+        if (wanted > long_pieces) wanted = long_pieces == 0 ? 1 : static_cast<std::uint32_t>(long_pieces);
+
+        const auto lanes = real_lanes(lanes_);
+        using RealLanes = std::remove_const_t<decltype(lanes)>;
+        typename RealLanes::template PerLane<std::uint64_t> bundle;
+        const auto pushing = lanes.ballot([&](std::uint32_t lane) {
+            bundle[lane] = spare_;
+            return lane < wanted && ((lane == 0 && spare_ != HR_NO_BUNDLE) ||
+                                     giq_.lane_pops(free_bundles, lane, bundle[lane]));
+        });
+        const std::uint32_t pieces = RealLanes::count(pushing);
+        if (pieces == 0) {
             this->count(&GroupCounters::no_bundle);
-            return false;
+            return 0;
         }
-        auto given = kept;
-        given.begin = kept.end = kept.begin + (left + 1) / 2;
-        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
-        lanes_.by_leader([&] { Base::write_column(to, lane_count, 0, to_words<unit_words>(given)); });
-        if (!publish(RangeKindNumber, 1)) return false;
+        spare_ = HR_NO_BUNDLE;
+        this->flush(true); // before other groups can complete units that are not counted
+        lanes_.sync();     // the leader has added; now any lane may release
+        const std::uint64_t length = left / (pieces + 1);
+        lanes.each([&](std::uint32_t lane) {
+            if (!RealLanes::has(pushing, lane)) return;
+            auto piece = kept;
+            piece.end -= length * lanes.count_below(pushing, lane);
+            piece.begin = piece.end - length;
+            const auto number = static_cast<std::uint32_t>(bundle[lane]);
+            Base::write_column(view_.bundles + hr_bundle_at(number, lane_count, unit_words), lane_count, 0,
+                               to_words<unit_words>(piece));
+            giq_.lane_pushes(RangeKindNumber, lane, hr_entry(number, 1));
+        });
+        kept.end -= length * pieces;
         this->write_range(RangeKindNumber, oldest, kept);
-        return true;
+        lanes_.by_leader([&] { this->counters_.pushed += pieces; });
+        return pieces;
     }
 
     /// Returns the spare bundle. True if the group has none any more.

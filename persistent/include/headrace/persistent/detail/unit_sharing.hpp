@@ -44,7 +44,7 @@ protected:
         });
         if (seen.pause != HR_RUN) paused_ = true;
         if constexpr (has_ranges)
-            if (seen.idle != 0 && share_ranges()) seen.idle = 0;
+            if (seen.idle != 0 && share_ranges(seen.idle)) seen.idle = 0;
         if constexpr (LanesTakeTurns<Lanes>)
             if (pace_.is_slow()) {
                 share_evenly(seen.idle);
@@ -87,19 +87,23 @@ protected:
         }
     }
 
-    /// Pushes the older half of a kind's ranges to the GIQ, or half of its only range. So a range reaches all
-    /// groups in as many steps as their number has bits. False if units should be shared instead.
-    HEADRACE_GROUP_CODE bool share_ranges() {
+    /// Pushes the older half of a kind's ranges to the GIQ, or parts of its only range: half of it, or this
+    /// group's share of the `idle` groups if these are most. False if units should be shared instead.
+    HEADRACE_GROUP_CODE bool share_ranges(std::uint32_t idle) {
+        const std::uint32_t groups = control_.groups;
+        const std::uint32_t others = idle < groups ? idle / (groups - idle) : groups;
         bool shared = false;
         Traits::each_range([&](auto number, auto, auto* kind_tag) {
             constexpr std::uint32_t kind = decltype(number)::value;
             if (shared || liq_.size(kind) == 0) return;
-            if (liq_.size(kind) > 1)
-                shared = push_oldest(kind, liq_.size(kind) / 2) == Push::done;
-            else
-                shared = this->template push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
+            const std::uint32_t bundles =
+                liq_.size(kind) > 1
+                    ? std::uint32_t{push_oldest(kind, liq_.size(kind) / 2) == Push::done}
+                    : this->template push_pieces<std::remove_pointer_t<decltype(kind_tag)>, kind>(
+                          others == 0 ? 1 : others);
+            lanes_.by_leader([&] { counters_.shared += bundles; });
+            shared = bundles != 0;
         });
-        if (shared) this->count(&GroupCounters::shared);
         return shared;
     }
 
@@ -116,7 +120,17 @@ protected:
             return false;
         });
         if (goes_on) add_to_idle_groups(~0u);
+        if constexpr (has_ranges)
+            if (goes_on) spread_ranges();
         return goes_on;
+    }
+
+    /// Shares new ranges at once if three quarters of all groups are idle. So a lone range soon reaches them.
+    HEADRACE_GROUP_CODE void spread_ranges() {
+        const std::uint32_t idle = lanes_.by_leader([&] { // relaxed: a hint
+            return Sync::load(control_.idle_groups, Sync::relaxed);
+        });
+        if (idle > control_.groups / 4 * 3) share_ranges(idle);
     }
 
     HEADRACE_GROUP_CODE void add_to_idle_groups(std::uint32_t amount) {
