@@ -98,7 +98,7 @@ TYPED_TEST(GroupCode, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
     const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
     constexpr std::uint32_t lanes = TypeParam::Lanes::size;
     Attendance::missing = 0;
-    Attendance::seeds_left = 39 * lanes;
+    Attendance::seeds_left = 39 * std::uint64_t{lanes};
     expect_exactly_once<Config<lanes, Attended<typename TypeParam::Runner>>>(
         SlowChain{{}, lanes}, FirstAreLong{lanes}, 40 * lanes, often);
     EXPECT_EQ(Attendance::seeds_left, 0u);
