@@ -134,7 +134,7 @@ Event Engine::launch(std::span<const Event> after) {
     image_->pause = HR_RUN;
     image_->status = HR_OK;
     image_->idle_groups = 0;
-    image_->unpolled = injection_ ? 1 : 0;
+    image_->unpolled = injection_ ? 1 : 0; // at any time
     image_->poller.deadline = 0;
     if (image_->poller.current == image_->poller.segments) // all are used up
         image_->poller.current = image_->poller.segments = 0;

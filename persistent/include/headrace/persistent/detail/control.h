@@ -175,8 +175,11 @@ typedef struct HrControl {
     hr_u32 pause;
     hr_u32 idle_groups; // idle groups, now
     hr_u32 status;
-    hr_u32 unpolled; // 1: the host's words can be read, and no group is the injection poller now
-    hr_u32 unused_line[28];
+    hr_u32 unused_word;
+    // The time [ns] from which a group at work may read the host's words; idle groups may at any time. 0: a
+    // group is the injection poller now, or there are no such words.
+    hr_u64 unpolled;
+    hr_u32 unused_line[26];
 
     HrCounters counters;
     HrPoller poller;

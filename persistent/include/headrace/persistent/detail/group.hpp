@@ -122,7 +122,7 @@ protected:
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
             if constexpr (host_threads)
                 if (!is_opened()) return hear_as_all();
-            if (!poller().try_poll()) return HR_RUN;
+            if (!poller().try_poll(false)) return HR_RUN;
             const auto why = static_cast<std::uint32_t>(poller().poll(0).why);
             poller().stop_polling();
             return why;
@@ -155,7 +155,7 @@ protected:
             const Heard heard = lanes_.by_leader([&]() -> Heard {
                 if constexpr (host_threads)
                     if (!is_opened()) return {{0, 0}, hear_as_all()};
-                is_poller = is_poller || (fine_grained_host_coherence() && poller().try_poll());
+                is_poller = is_poller || (fine_grained_host_coherence() && poller().try_poll(true));
                 if (!is_poller) return {{0, 0}, HR_RUN};
                 // A group that waits has found no records. Records come first.
                 const Heard now = poller().poll(wanted);
@@ -256,18 +256,20 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; code that acts on them looks again.
-            return (Sync::load(control_.pause, Sync::relaxed) |
-                    Sync::load(control_.idle_groups, Sync::relaxed) | unpolled()) == 0;
+            const bool polls = may_poll();
+            return !either((Sync::load(control_.pause, Sync::relaxed) |
+                            Sync::load(control_.idle_groups, Sync::relaxed)) != 0,
+                           polls);
         });
         if (quiet) plan_next_look<InSteps>(counters_.units);
         return quiet;
     }
 
-    /// Not 0 if the host's words are to be read, or may be. For a leader.
-    HEADRACE_GROUP_CODE std::uint32_t unpolled() const {
+    /// True if the host's words are to be read, or may be. For a leader.
+    HEADRACE_GROUP_CODE bool may_poll() const {
         if constexpr (host_threads)
-            if (!is_opened()) return hear_as_all();
-        return Sync::load(control_.unpolled, Sync::relaxed); // relaxed: a hint
+            if (!is_opened()) return hear_as_all() != HR_RUN;
+        return InjectionPoller<Sync>::is_due(Sync::load(control_.unpolled, Sync::relaxed)); // relaxed: a hint
     }
 
     HEADRACE_GROUP_CODE void look_for_pause() {

@@ -24,15 +24,24 @@ public:
           injection_(*view.injection),
           segments_(view.segments) {}
 
-    /// Tries to make this group the injection poller. No group waits to become it.
-    HEADRACE_GROUP_CODE bool try_poll() const {
-        std::uint32_t unpolled = 1;
-        // acquire: pairs with stop_polling, for what the last poller has noted.
-        return Sync::load(control_.unpolled, Sync::relaxed) != 0 &&
-               Sync::compare_exchange(control_.unpolled, unpolled, 0u, Sync::acquire);
+    /// True if a group at work may become the injection poller, by the value of HrControl::unpolled.
+    static HEADRACE_GROUP_CODE bool is_due(std::uint64_t unpolled) {
+        return unpolled - 1 < Sync::nanoseconds(); // 0 - 1 is never less
     }
+
+    /// Tries to make this group the injection poller. No group waits to become it.
+    HEADRACE_GROUP_CODE bool try_poll(bool is_idle) const {
+        std::uint64_t unpolled = Sync::load(control_.unpolled, Sync::relaxed);
+        // acquire: pairs with stop_polling, for what the last poller has noted.
+        return (is_idle ? unpolled != 0 : is_due(unpolled)) &&
+               Sync::compare_exchange(control_.unpolled, unpolled, std::uint64_t{0}, Sync::acquire);
+    }
+    /// Groups at work leave the host's words alone for some time. Else each look of thousands of groups would
+    /// find that it may read them, and end a run of rounds.
     HEADRACE_GROUP_CODE void stop_polling() const {
-        Sync::store(control_.unpolled, 1u, Sync::release); // release: pairs with try_poll
+        constexpr std::uint64_t pause = 20'000; // nanoseconds
+        // release: pairs with try_poll
+        Sync::store(control_.unpolled, Sync::nanoseconds() + pause, Sync::release);
     }
 
     /// Reads the host's words, and tells the host how far the launch is. An

@@ -114,13 +114,13 @@ struct DeviceSync : MemoryOrders {
     template <class T, int Order>
     static __device__ bool compare_exchange(T& word, T& expected, T desired, MemoryOrder<Order>) {
         static_assert(is_word<T> &&
-                      (Order == __ATOMIC_RELAXED || (Order == __ATOMIC_ACQUIRE && sizeof(T) == 4)));
+                      (Order == __ATOMIC_RELAXED || (Order == __ATOMIC_ACQUIRE && sizeof(T) == 8)));
         const std::size_t at = __cvta_generic_to_global(&word);
         T before;
         if constexpr (Order == __ATOMIC_ACQUIRE)
-            asm volatile("atom.cas.acquire.gpu.global.b32 %0, [%1], %2, %3;"
-                         : "=r"(before)
-                         : "l"(at), "r"(expected), "r"(desired)
+            asm volatile("atom.cas.acquire.gpu.global.b64 %0, [%1], %2, %3;"
+                         : "=l"(before)
+                         : "l"(at), "l"(expected), "l"(desired)
                          : "memory");
         else if constexpr (sizeof(T) == 4)
             asm volatile("atom.cas.relaxed.gpu.global.b32 %0, [%1], %2, %3;"
